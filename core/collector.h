@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine: rings in, snapshots out.
+ *
+ * The collector owns a worker that ticks: it drains the metadata rings, reads the
+ * sample rings, locates and counts what is new, and answers the current view_spec
+ * with a snapshot. Early ticks come after 50 ms and grow to the refresh.
+ *
+ * Threads: one front end (main thread) calls everything here; nothing blocks for
+ * longer than a mutex.
+ */
+#ifndef SYMTOP_CORE_COLLECTOR_H
+#define SYMTOP_CORE_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/compiler.h"
+#include "core/base/err.h"
+#include "core/cpumap.h"
+#include "core/event_set.h"
+#include "core/latency.h"
+#include "core/snapshot.h"
+
+struct collector;
+
+struct collector_options {
+	struct event_set *events;	/* borrowed: open, not yet enabled */
+	const struct event_list *event_list; /* borrowed: names */
+	const struct target *target;	/* borrowed */
+	struct cpumap *cpumap;		/* borrowed; refreshed on hotplug */
+	struct latency *latency;	/* borrowed */
+	uint64_t refresh_ns;
+	bool early_frames;		/* false in batch mode with a fixed delay */
+	bool adapt;			/* stretch the effective refresh when reading is slow */
+	bool zero_each;			/* -z */
+	unsigned int nr_readers;	/* 0: by CPUs */
+	unsigned int nr_synth_workers;	/* 0: adaptive */
+	const char *host, *kernel, *target_text; /* borrowed, for headers */
+	uint64_t exec_ns;		/* clock at exec, for latency */
+};
+
+/* Enables the events and starts working. On success *@ret_collector is the caller's. */
+int collector_start(const struct collector_options *options, const struct view_spec *spec,
+		    struct collector **ret_collector, struct err *err) MUST_CHECK;
+
+/* Stop and free; events stay open, disabled. NULL is fine. */
+void collector_stop(struct collector *collector);
+
+/* Readable (eventfd) when a snapshot is there that was not taken yet. */
+int collector_fd(const struct collector *collector);
+
+/* The newest snapshot, a reference, or NULL when it was taken already. */
+struct snapshot *collector_take(struct collector *collector);
+
+/*
+ * From now on answer @spec; a new snapshot comes at once, without waiting for the
+ * tick. -EINVAL when its filter is wrong: then the old spec stays.
+ */
+int collector_set_spec(struct collector *collector, const struct view_spec *spec,
+		       struct err *err) MUST_CHECK;
+
+void collector_set_refresh(struct collector *collector, uint64_t refresh_ns);
+void collector_set_zero_each(struct collector *collector, bool zero_each);
+
+/* Forget all samples now. */
+void collector_zero(struct collector *collector);
+
+/* Read what is left, make one last snapshot (for the end of a batch run). */
+struct snapshot *collector_finish(struct collector *collector);
+
+#endif /* SYMTOP_CORE_COLLECTOR_H */

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How large the rings are, and mapping them.
+ *
+ * All CPUs get rings of the same size. When the kernel refuses one, all that are
+ * mapped are unmapped and mapped again at half the size: a first CPU that keeps a
+ * large ring could use up what the others need. That costs a few passes over the
+ * CPUs, and only where another profiler of the same user already holds memory that
+ * our own estimate of the limits cannot see.
+ *
+ * The limits (kernel/events/core.c, perf_mmap): every user may lock
+ * perf_event_mlock_kb times the online CPUs in rings, what is more counts against the
+ * process's RLIMIT_MEMLOCK; CAP_IPC_LOCK and perf_event_paranoid -1 lift both.
+ */
+#include "config.h"
+
+#include "core/event_set_private.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/event_kernel.h"
+#include "core/procfs.h"
+
+#define MIN_SAMPLE_PAGES 16
+#define MAX_SAMPLE_BYTES ((size_t)8 << 20)
+#define METADATA_BYTES ((size_t)512 << 10)
+
+/* Assumed where nothing is known: frames of a call chain; Hz of events with a fixed period. */
+#define MEAN_FRAMES 40
+#define UNKNOWN_RATE 10000
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t round_down_power(size_t value)
+{
+	size_t power = 1;
+
+	while (power <= value / 2)
+		power *= 2;
+	return power;
+}
+
+/* Pages that each of @nr_cpus CPUs may lock for both rings; SIZE_MAX: no limit. */
+static size_t pages_allowed(const struct event_set *set, size_t nr_cpus)
+{
+	struct rlimit limit;
+	long kb;
+	size_t pages;
+
+	if (event_kernel_ignores_mlock(set->options.proc) ||
+	    procfs_read_sysctl(set->options.proc, "kernel/perf_event_mlock_kb", &kb) ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return SIZE_MAX;
+	pages = (size_t)MAX(kb, 0) * 1024 / page_size() * set->nr_machine_cpus;
+	pages += (size_t)limit.rlim_cur / page_size();
+	return pages / nr_cpus;
+}
+
+/* Data pages for the samples of one and a half drains. */
+static size_t pages_by_rate(const struct event_set *set)
+{
+	uint64_t rate = set->info.freq ? set->info.freq : UNKNOWN_RATE;
+	/* A header and one word for each bit of the sample type but the chain. */
+	size_t bytes = sizeof(struct perf_event_header) +
+		       8 * (size_t)__builtin_popcountll(set->sample_format.sample_type);
+	double total;
+
+	if (set->sample_format.sample_type & PERF_SAMPLE_CALLCHAIN)
+		bytes += 8 * MEAN_FRAMES;
+	total = 1.5 * (double)bytes * (double)rate * (double)set->events->nr *
+		(double)set->options.drain_ns / (double)NSEC_PER_SEC;
+	if (total >= (double)MAX_SAMPLE_BYTES)
+		return MAX_SAMPLE_BYTES / page_size();
+	/* Up to a power of two. */
+	return 2 * round_down_power(MAX((size_t)total / page_size(), 1));
+}
+
+static int check_power(size_t pages, struct err *err)
+{
+	if (pages & (pages - 1))
+		return err_say(err, -EINVAL, "a ring of %zu pages: it must be a power of two",
+			       pages);
+	return 0;
+}
+
+int event_rings_size(struct event_set *set, size_t nr_cpus, struct err *err)
+{
+	size_t allowed = pages_allowed(set, MAX(nr_cpus, 1));
+	size_t metadata = set->options.metadata_pages;
+	size_t samples = set->options.sample_pages;
+	size_t rest;
+
+	if (check_power(metadata, err) || check_power(samples, err))
+		return -EINVAL;
+	if (!metadata)
+		metadata = MAX(METADATA_BYTES / page_size(), 1);
+	if (!set->options.metadata_pages && allowed / 2 < metadata + 1)
+		metadata = round_down_power(MAX(allowed / 2, 2) - 1);
+	if (!samples) {
+		/* Each ring has a page of its own besides the data. */
+		rest = allowed > metadata + 2 ? allowed - metadata - 2 : 1;
+		samples = MAX(pages_by_rate(set), MIN_SAMPLE_PAGES);
+		samples = MIN(samples, MAX(MAX_SAMPLE_BYTES / page_size(), 1));
+		samples = MIN(samples, round_down_power(rest));
+	}
+	set->metadata_pages = metadata;
+	set->sample_pages = samples;
+	return 0;
+}
+
+static bool halve(size_t *sample_pages, size_t *metadata_pages)
+{
+	if (*sample_pages > 1 && *sample_pages >= *metadata_pages)
+		*sample_pages /= 2;
+	else if (*metadata_pages > 1)
+		*metadata_pages /= 2;
+	else
+		return false;
+	return true;
+}
+
+static bool is_refusal(int code)
+{
+	return code == -EPERM || code == -ENOMEM;
+}
+
+void event_rings_unmap(struct event_cpu *cpu)
+{
+	event_kernel->ring_free(cpu->rings.samples);
+	event_kernel->ring_free(cpu->rings.metadata);
+	cpu->rings.samples = NULL;
+	cpu->rings.metadata = NULL;
+}
+
+int event_rings_redirect(struct event_cpu *cpu, size_t first, struct err *err)
+{
+	for (size_t i = first; i < cpu->nr_fds; i++) {
+		const struct event_fd *fd = &cpu->fds[i];
+		int into = fd->use >= 0 ? cpu->sample_fd : cpu->metadata_fd;
+		int ret;
+
+		if (fd->fd == cpu->sample_fd || fd->fd == cpu->metadata_fd)
+			continue;
+		ret = event_kernel->control(fd->fd, PERF_EVENT_IOC_SET_OUTPUT,
+					    (unsigned long)into);
+		if (ret)
+			return err_set(err, ret, "cannot redirect an event into the ring of CPU %u",
+				       cpu->rings.cpu);
+	}
+	return 0;
+}
+
+/* Map both rings or none. */
+static int map_cpu(const struct event_set *set, struct event_cpu *cpu, size_t sample_pages,
+		   size_t metadata_pages, struct err *err)
+{
+	enum ring_kind kind = set->info.overwrite ? RING_OVERWRITE : RING_FORWARD;
+	int ret;
+
+	if (cpu->metadata_fd < 0)
+		return 0;
+	ret = event_kernel->ring_open(cpu->metadata_fd, RING_FORWARD, metadata_pages,
+				      &cpu->rings.metadata, err);
+	if (!ret)
+		ret = event_kernel->ring_open(cpu->sample_fd, kind, sample_pages,
+					      &cpu->rings.samples, err);
+	if (!ret)
+		ret = event_rings_redirect(cpu, 0, err);
+	if (ret)
+		event_rings_unmap(cpu);
+	return ret;
+}
+
+/* Nothing helped: say so. @last is what was said where it failed. */
+static int fail(const struct event_set *set, const struct event_cpu *cpu, size_t sample_pages,
+		size_t metadata_pages, const struct err *last, struct err *err)
+{
+	struct ring_failure failure = {
+		.code = last->code,
+		.cpu = cpu->rings.cpu,
+		.sample_bytes = sample_pages * page_size(),
+		.metadata_bytes = metadata_pages * page_size(),
+		.proc = set->options.proc,
+	};
+
+	if (is_refusal(last->code))
+		return event_error_ring(&failure, err);
+	if (err)
+		*err = *last;
+	return last->code;
+}
+
+/* One pass over the CPUs; *@ret_cpu is the one that was refused. */
+static int map_pass(struct event_set *set, struct event_cpu **ret_cpu, struct err *err)
+{
+	for (size_t i = 0; i < set->nr_cpus; i++) {
+		int ret = map_cpu(set, set->cpus[i], set->sample_pages, set->metadata_pages, err);
+
+		if (ret) {
+			*ret_cpu = set->cpus[i];
+			for (size_t done = 0; done < i; done++)
+				event_rings_unmap(set->cpus[done]);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void note_smaller(struct event_set *set, size_t wanted_bytes, int code)
+{
+	char limits[160];
+
+	event_error_mlock_limits(set->options.proc, limits, sizeof(limits));
+	event_set_add_note(set,
+			   "Rings of %zu + %zu KiB per CPU instead of %zu KiB: %s. %s.",
+			   set->sample_pages * page_size() / 1024,
+			   set->metadata_pages * page_size() / 1024, wanted_bytes / 1024,
+			   code == -EPERM ? "the kernel lets us lock no more memory"
+					  : "the kernel had no more memory", limits);
+}
+
+int event_rings_map_all(struct event_set *set, struct err *err)
+{
+	size_t wanted_bytes = (set->sample_pages + set->metadata_pages) * page_size();
+	struct event_cpu *cpu = NULL;
+	struct err last; /* refusals that were got round are no failure of ours */
+	int refusal = 0;
+	int ret;
+
+	for (;;) {
+		ret = map_pass(set, &cpu, &last);
+		if (!is_refusal(ret))
+			break;
+		refusal = ret;
+		if (!halve(&set->sample_pages, &set->metadata_pages))
+			break;
+	}
+	if (ret)
+		return fail(set, cpu, set->sample_pages, set->metadata_pages, &last, err);
+	if (refusal)
+		note_smaller(set, wanted_bytes, refusal);
+	set->info.sample_ring_bytes = set->sample_pages * page_size();
+	set->info.metadata_ring_bytes = set->metadata_pages * page_size();
+	return 0;
+}
+
+int event_rings_map_cpu(struct event_set *set, struct event_cpu *cpu, struct err *err)
+{
+	size_t sample_pages = set->sample_pages;
+	size_t metadata_pages = set->metadata_pages;
+	struct err last;
+	int ret;
+
+	do
+		ret = map_cpu(set, cpu, sample_pages, metadata_pages, &last);
+	while (is_refusal(ret) && halve(&sample_pages, &metadata_pages));
+	return ret ? fail(set, cpu, sample_pages, metadata_pages, &last, err) : 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one refresh shows, and what may be asked for: the only words that ui/ and
+ * core/ share.
+ *
+ * A snapshot is immutable and reference counted; any thread may read it. Every
+ * string in it is printable UTF-8 (core/base/text.h) and lives as long as it.
+ */
+#ifndef SYMTOP_CORE_SNAPSHOT_H
+#define SYMTOP_CORE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/compiler.h"
+#include "core/base/err.h"
+
+/* What rows are told apart by, and sorted by among equals, in column order. */
+enum sort_key {
+	SORT_COMM,
+	SORT_PID,
+	SORT_TID,
+	SORT_DSO,
+	SORT_SYMBOL,
+	SORT_CPU,
+	SORT_NODE,
+	SORT_EVENT,
+	NR_SORT_KEYS,
+};
+
+/* "comm", "pid", ...: names of -s. */
+const char *sort_key_name(enum sort_key key);
+
+/* Parse "comm,dso,symbol" (also sym). Returns 0 or -EINVAL. */
+struct sort_keys {
+	enum sort_key keys[NR_SORT_KEYS];
+	size_t nr;
+};
+int sort_keys_parse(const char *text, struct sort_keys *ret_keys, struct err *err) MUST_CHECK;
+
+enum order_by { ORDER_SELF, ORDER_CHILDREN, ORDER_SAMPLES, ORDER_PERIOD, ORDER_KEY };
+
+enum view_window { VIEW_WINDOW_TICK, VIEW_WINDOW_TIME, VIEW_WINDOW_DECAY, VIEW_WINDOW_ALL };
+
+/*
+ * What a view asks for. A plain value; the filter text is inside, so it can be
+ * copied between threads.
+ */
+struct view_spec {
+	struct sort_keys keys;
+	enum order_by order;
+	enum sort_key order_key; /* with ORDER_KEY */
+	bool inverted;		 /* smallest weight first; with ORDER_KEY: last key first */
+	enum view_window window;
+	uint64_t window_ns;	 /* with VIEW_WINDOW_TIME */
+	bool hide_kernel, hide_user;
+	bool show_idle;
+	bool relative;		 /* shares of what the filters leave; else of all */
+	double percent_limit;	 /* rows below are counted, not shown */
+	int event;		 /* rank of the event shown; -1: all of them */
+	bool children;		 /* rows for callers too, with a children column */
+	bool chains;		 /* fill chains of rows */
+	size_t max_chains;	 /* per row, heaviest first; 0: 32 */
+	char filter[256];	 /* core/filter.h; "": none */
+	char comms[256], dsos[256], symbols[256]; /* --comms --dsos --symbols: comma lists; "": all */
+};
+
+/* Defaults: comm,dso,symbol; self; last 10 s; all levels; no idle; absolute shares. */
+void view_spec_init(struct view_spec *spec);
+
+enum row_level { LEVEL_USER, LEVEL_KERNEL, LEVEL_GUEST_USER, LEVEL_GUEST_KERNEL, LEVEL_HYPERVISOR };
+
+struct row {
+	uint64_t id;	    /* the same row in the next snapshot has the same id (a hash of its keys) */
+	double self_share;  /* 0..1 of the base, see header.base_period */
+	double children_share; /* >= self; == self without chains */
+	double period, children_period;
+	double nr_samples;
+	const char *comm;   /* "" where a key is not in use */
+	const char *dso;    /* short name */
+	const char *dso_path;
+	const char *symbol; /* name, or "0xoffset" when it has none */
+	const char *event;
+	int64_t pid, tid;   /* -1: many or not in use */
+	int cpu, node;	    /* -1 likewise */
+	enum row_level level;
+	bool symbol_pending; /* the name may still come */
+	bool unresolved;     /* no map is known at the address */
+	size_t first_chain, nr_chains; /* into snapshot_chain() */
+};
+
+/* A call chain of a row: frames innermost (the row's own symbol) first. */
+struct row_chain {
+	const char *const *frames; /* "symbol" or "[dso]+0xoffset" */
+	const bool *frames_kernel; /* whether each is a kernel frame */
+	size_t nr_frames;
+	double nr_samples;
+	double period;
+};
+
+/* A note for the person: what was stepped down, what is too slow, what to do. */
+enum note_level { NOTE_INFO, NOTE_WARN };
+struct note {
+	enum note_level level;
+	const char *text;
+};
+
+struct event_figures {
+	const char *name;
+	uint64_t nr_samples; /* in the window, all tasks */
+};
+
+/* The figures of DESIGN 9. Times in ns, shares 0..1. */
+struct snapshot_header {
+	const char *host, *kernel;
+	const char *event;	   /* names of the events shown */
+	const char *target;	   /* "all processes", "pid 1234 and children", ... */
+	const char *filter;
+	uint64_t time_ns;	   /* clock when it was made */
+	uint64_t wall_time_ns;	   /* CLOCK_REALTIME of the same moment */
+	uint64_t elapsed_ns;	   /* since the events were enabled */
+	uint64_t sequence;	   /* ticks so far */
+	uint64_t freq, sample_period; /* one of them is 0 */
+	unsigned int nr_cpus, nr_cpus_online, nr_cpus_open, nr_nodes;
+	bool has_nodes;
+	uint64_t refresh_ns;	   /* asked for */
+	uint64_t effective_refresh_ns; /* in use: early frames, adapted */
+	enum view_window window;
+	uint64_t window_ns;	   /* what the window covers really */
+	double samples_per_sec;	   /* received in the last tick */
+	uint64_t nr_samples;	   /* in the window, before filters, idle included */
+	double shown_samples;	   /* in the window after filters */
+	double base_period;	   /* what shares are of */
+	bool relative;
+	double idle_share;	   /* of all samples in the window */
+	double kernel_share;	   /* of shown samples */
+	uint64_t nr_lost;	   /* since the start: the kernel could not write them */
+	uint64_t nr_lost_metadata;
+	uint64_t nr_overwritten;   /* since the start */
+	uint64_t nr_throttled;
+	uint64_t nr_corrupt;
+	double unresolved_share;   /* of shown samples: no map known at the address */
+	double unnamed_share;	   /* map known, no symbol (a stripped file), pending not counted */
+	double pending_share;	   /* name still being looked up */
+	double outside_share;	   /* of other targets (filter in user space), 0 otherwise */
+	uint64_t read_ns;	   /* last tick: reading the rings */
+	uint64_t tick_ns;	   /* last tick: all of it */
+	double read_share;	   /* read_ns of the refresh */
+	double self_cpu;	   /* own CPU time per wall time over the last ticks; 1.0 is one CPU */
+	uint64_t self_rss_bytes;
+	uint64_t scan_done, scan_total, scan_ns;
+	bool scan_finished;
+	unsigned int nr_synth_workers, nr_readers;
+	uint64_t nr_tasks, nr_live_tasks;
+	uint64_t nr_cells, nr_coarsened;
+	bool kernel_excluded, kernel_hidden, own_processes_only, overwrite;
+	bool target_gone;
+	bool has_chains;
+	size_t nr_rows_hidden;	   /* by percent_limit or the row limit */
+};
+
+struct snapshot;
+
+struct snapshot *snapshot_get(struct snapshot *snapshot);
+void snapshot_put(struct snapshot *snapshot); /* NULL is fine */
+
+const struct snapshot_header *snapshot_header(const struct snapshot *snapshot);
+const struct view_spec *snapshot_spec(const struct snapshot *snapshot);
+
+size_t snapshot_nr_rows(const struct snapshot *snapshot);
+const struct row *snapshot_row(const struct snapshot *snapshot, size_t index);
+size_t snapshot_nr_chains(const struct snapshot *snapshot);
+const struct row_chain *snapshot_chain(const struct snapshot *snapshot, size_t index);
+size_t snapshot_nr_notes(const struct snapshot *snapshot);
+const struct note *snapshot_note(const struct snapshot *snapshot, size_t index);
+size_t snapshot_nr_events(const struct snapshot *snapshot);
+const struct event_figures *snapshot_event(const struct snapshot *snapshot, size_t index);
+/* Samples of the last tick by open CPU: id and number (idle excluded). */
+size_t snapshot_nr_cpus(const struct snapshot *snapshot);
+void snapshot_cpu(const struct snapshot *snapshot, size_t index, unsigned int *ret_cpu,
+		  double *ret_busy);
+
+/* ---- building: by core/query.c, and by tests of ui/ ---- */
+
+struct snapshot *snapshot_new(const struct view_spec *spec);
+/* Strings are made printable, interned in the snapshot and set in the copies. */
+const char *snapshot_add_string(struct snapshot *snapshot, const char *text);
+struct snapshot_header *snapshot_edit_header(struct snapshot *snapshot);
+/* A zeroed row at the end; borrowed until the next add. String members start as "". */
+struct row *snapshot_add_row(struct snapshot *snapshot);
+void snapshot_add_chain(struct snapshot *snapshot, struct row *row, const char *const *frames,
+			const bool *frames_kernel, size_t nr_frames, double nr_samples,
+			double period);
+void snapshot_add_note(struct snapshot *snapshot, enum note_level level, const char *text);
+void snapshot_add_event(struct snapshot *snapshot, const char *name, uint64_t nr_samples);
+void snapshot_add_cpu(struct snapshot *snapshot, unsigned int cpu, double busy);
+/* Order the rows by the spec; call once, after the last row. */
+void snapshot_sort(struct snapshot *snapshot);
+
+#endif /* SYMTOP_CORE_SNAPSHOT_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A shared library with one function that burns CPU. */
+#define _GNU_SOURCE
+#include <time.h>
+
+static volatile unsigned long sink;
+
+void library_hot(double milliseconds);
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+void library_hot(double milliseconds)
+{
+	double end = now() + milliseconds;
+
+	do {
+		for (unsigned int i = 0; i < 10000; i++)
+			sink += i;
+	} while (now() < end);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reports without a screen. The collector ticks at the delay; each tick is one report.
+ * Names that are still being looked up at the tick are waited for a moment: a report is
+ * read once and cannot be redrawn.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/collector.h"
+#include "top/output.h"
+#include "top/session.h"
+#include "top/signals.h"
+
+#define NAMES_WAIT_NS (500 * NSEC_PER_MSEC)
+#define EXIT_BROKEN_PIPE 141
+
+struct batch {
+	struct session *session;
+	struct output *output;
+	struct textbuf buf;
+	struct snapshot *held;	/* waits for its names; a reference, NULL: none */
+	uint64_t held_until_ns;
+	uint64_t nr_reports;
+	uint64_t end_ns;	/* 0: none */
+	int signal_number;	/* that ended us; 0: none */
+	bool too_early;		/* ... and there was no report yet */
+	bool done;
+	int ret;		/* negative errno of the output */
+	struct err err;
+};
+
+static void print(struct batch *batch, const struct snapshot *snapshot)
+{
+	const struct options *options = batch->session->options;
+
+	textbuf_clear(&batch->buf);
+	if (options->format == FORMAT_JSON)
+		output_json(&batch->buf, snapshot, options->max_rows);
+	else
+		output_text(&batch->buf, snapshot, options->max_rows, options->verbose);
+	batch->ret = output_write(batch->output, batch->buf.text, batch->buf.len, &batch->err);
+	session_note_rows(batch->session, snapshot);
+	batch->nr_reports++;
+	if (batch->ret < 0 ||
+	    (options->nr_reports && batch->nr_reports >= options->nr_reports) ||
+	    snapshot_header(snapshot)->target_gone)
+		batch->done = true;
+}
+
+static void print_held(struct batch *batch)
+{
+	struct snapshot *snapshot = batch->held;
+
+	batch->held = NULL;
+	if (!snapshot)
+		return;
+	print(batch, snapshot);
+	snapshot_put(snapshot);
+}
+
+/* One report of the whole run is printed at its end, not at each tick. */
+static bool only_final(const struct batch *batch)
+{
+	const struct options *options = batch->session->options;
+
+	return !options->refresh_named && !options->nr_reports &&
+	       (options->command || options->duration_ns);
+}
+
+static void take(struct batch *batch)
+{
+	struct snapshot *snapshot = collector_take(batch->session->collector);
+
+	if (!snapshot)
+		return;
+	/* A tick's snapshot again with more names replaces the one that waits for them. */
+	if (batch->held && snapshot_header(batch->held)->sequence !=
+				   snapshot_header(snapshot)->sequence)
+		print_held(batch);
+	if (batch->done || !snapshot_header(snapshot)->sequence ||
+	    (!batch->held && snapshot_header(snapshot)->sequence <= batch->nr_reports) ||
+	    (only_final(batch) && !snapshot_header(snapshot)->target_gone)) {
+		snapshot_put(snapshot);
+		return;
+	}
+	if (!batch->held)
+		batch->held_until_ns = clock_now_ns() + NAMES_WAIT_NS;
+	snapshot_put(batch->held);
+	batch->held = snapshot;
+	if (!(snapshot_header(snapshot)->pending_share > 0))
+		print_held(batch);
+}
+
+static void on_signal(struct batch *batch, int number)
+{
+	struct session *session = batch->session;
+
+	if (number != SIGCHLD) {
+		batch->signal_number = number;
+		batch->too_early = !batch->nr_reports && !batch->held;
+		batch->done = true;
+		return;
+	}
+	if (session->command && command_has_ended(session->command, &session->command_status)) {
+		session->command_ended = true;
+		batch->done |= !session->options->stay;
+	}
+}
+
+static int timeout_ms(const struct batch *batch)
+{
+	uint64_t due_ns = batch->end_ns;
+	uint64_t now_ns = clock_now_ns();
+
+	if (batch->held && (!due_ns || batch->held_until_ns < due_ns))
+		due_ns = batch->held_until_ns;
+	if (!due_ns)
+		return -1;
+	return due_ns <= now_ns ? 0 : (int)MIN((due_ns - now_ns) / NSEC_PER_MSEC + 1, 60000);
+}
+
+static void loop(struct batch *batch)
+{
+	struct session *session = batch->session;
+	struct pollfd fds[] = {
+		{ .fd = collector_fd(session->collector), .events = POLLIN },
+		{ .fd = session->signal_fd, .events = POLLIN },
+		{ .fd = output_fd(batch->output), .events = 0 }, /* POLLERR: no reader */
+	};
+
+	while (!batch->done) {
+		int nr = poll(fds, ARRAY_SIZE(fds), timeout_ms(batch));
+		int number;
+
+		if (nr < 0 && errno != EINTR) {
+			batch->ret = err_set(&batch->err, -errno, "poll");
+			return;
+		}
+		while (nr > 0 && (number = signals_next(session->signal_fd)))
+			on_signal(batch, number);
+		if (nr > 0 && (fds[2].revents & (POLLERR | POLLNVAL))) {
+			batch->ret = -EPIPE;
+			return;
+		}
+		if (nr > 0 && (fds[0].revents & POLLIN))
+			take(batch);
+		if (batch->held && clock_now_ns() >= batch->held_until_ns)
+			print_held(batch);
+		if (batch->end_ns && clock_now_ns() >= batch->end_ns)
+			batch->done = true;
+	}
+}
+
+/* What was sampled since the last report, unless enough were asked for. */
+static void print_rest(struct batch *batch)
+{
+	const struct options *options = batch->session->options;
+	struct snapshot *snapshot;
+
+	if (batch->ret < 0)
+		return;
+	print_held(batch);
+	if (batch->ret < 0 || (options->nr_reports && batch->nr_reports >= options->nr_reports))
+		return;
+	if (batch->signal_number && batch->signal_number != SIGINT)
+		return;
+	snapshot = collector_finish(batch->session->collector);
+	for (uint64_t until_ns = clock_now_ns() + NAMES_WAIT_NS;
+	     snapshot && snapshot_header(snapshot)->pending_share > 0 && clock_now_ns() < until_ns;) {
+		struct pollfd wait = { .fd = collector_fd(batch->session->collector),
+				       .events = POLLIN };
+		struct snapshot *newer;
+
+		if (poll(&wait, 1, 50) <= 0)
+			continue;
+		newer = collector_take(batch->session->collector);
+		if (!newer)
+			continue;
+		snapshot_put(snapshot);
+		snapshot = newer;
+	}
+	if (!snapshot)
+		return;
+	if (snapshot_header(snapshot)->nr_samples || !batch->nr_reports)
+		print(batch, snapshot);
+	snapshot_put(snapshot);
+}
+
+static int exit_status(const struct batch *batch)
+{
+	if (batch->ret == -EPIPE)
+		return EXIT_BROKEN_PIPE;
+	if (batch->ret < 0) {
+		session_complain(&batch->err);
+		return 1;
+	}
+	if (batch->signal_number == SIGINT && !batch->too_early)
+		return 0;
+	return batch->signal_number ? 128 + batch->signal_number : 0;
+}
+
+int batch_run(struct session *session)
+{
+	const struct options *options = session->options;
+	struct batch batch = { .session = session };
+	struct err err = { 0 };
+	int status;
+
+	batch.ret = output_open(options->output, &batch.output, &batch.err);
+	if (batch.ret == 0)
+		batch.ret = session_start(session, &batch.err);
+	if (batch.ret == 0)
+		batch.ret = session_go(session, &batch.err);
+	if (batch.ret == 0) {
+		if (options->duration_ns)
+			batch.end_ns = clock_now_ns() + options->duration_ns;
+		loop(&batch);
+		print_rest(&batch);
+	}
+	status = exit_status(&batch);
+	snapshot_put(batch.held);
+	textbuf_release(&batch.buf);
+	if (output_close(batch.output, batch.ret == 0 && batch.nr_reports, &err) < 0) {
+		session_complain(&err);
+		status = 1;
+	}
+	return status;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keys keep the meanings that htop, less and perf share. Prompts, menus and pages have
+ * the few keys of their own in their modules.
+ */
+#include "config.h"
+
+#include "ui/keys.h"
+
+#include <string.h>
+
+#include "core/base/compiler.h"
+#include "ui/actions.h"
+#include "ui/input.h"
+#include "ui/segment.h"
+
+static const struct key_binding bindings[] = {
+	{ .codes = { INPUT_F1, 'h', '?' },
+	  .run = action_help,
+	  .help = "this page; all notes in full",
+	  .section = "General",
+	  .bar = { "Help", 1, 8 } },
+	{ .codes = { 'q', INPUT_F1 + 9, INPUT_CTRL('C') },
+	  .run = action_quit,
+	  .help = "quit",
+	  .bar = { "Quit", 8, 9 } },
+	{ .codes = { ' ', 'Z' },
+	  .run = action_pause,
+	  .help = "pause: the screen holds, collection goes on",
+	  .bar = { "Pause", 7, 4 } },
+	{ .codes = { 's' }, .run = action_refresh, .help = "seconds between refreshes" },
+	{ .codes = { 'P' }, .run = action_write, .help = "write the view to a file" },
+	{ .codes = { INPUT_CTRL('L') }, .run = action_redraw, .help = "paint the screen anew" },
+	{ .codes = { INPUT_CTRL('Z') },
+	  .run = action_suspend,
+	  .help = "stop; fg in the shell goes on" },
+
+	{ .codes = { INPUT_UP, 'k' }, .run = action_up, .help = "up", .section = "Rows" },
+	{ .codes = { INPUT_DOWN, 'j' }, .run = action_down, .help = "down" },
+	{ .codes = { INPUT_PAGE_UP, INPUT_CTRL('B') }, .run = action_page_up, .help = "page up" },
+	{ .codes = { INPUT_PAGE_DOWN, INPUT_CTRL('F') },
+	  .run = action_page_down,
+	  .help = "page down" },
+	{ .codes = { INPUT_HOME, 'g' }, .run = action_home, .help = "to the top, and stay there" },
+	{ .codes = { INPUT_END, 'G' }, .run = action_end, .help = "to the last row" },
+	{ .codes = { INPUT_LEFT }, .run = action_left, .help = "shift long names back" },
+	{ .codes = { INPUT_RIGHT }, .run = action_right, .help = "shift long names" },
+	{ .codes = { INPUT_ENTER },
+	  .run = action_detail,
+	  .help = "all about the row, with its call chains",
+	  .bar = { "Detail", 6, 3 } },
+
+	{ .codes = { INPUT_F1 + 2, '/' },
+	  .run = action_search,
+	  .help = "search comm, object and symbol",
+	  .section = "Find and narrow",
+	  .bar = { "Search", 2, 6 } },
+	{ .codes = { 'n' }, .run = action_search_next, .help = "next match" },
+	{ .codes = { 'N' }, .run = action_search_previous, .help = "previous match" },
+	{ .codes = { INPUT_F1 + 3, '\\' },
+	  .run = action_filter,
+	  .help = "filter: words, comm= dso= symbol~ ! |",
+	  .bar = { "Filter", 3, 7 } },
+	{ .codes = { 't' }, .run = action_zoom_thread, .help = "filter on the thread of the row" },
+	{ .codes = { 'd' }, .run = action_zoom_object, .help = "filter on the object of the row" },
+	{ .codes = { INPUT_ESCAPE }, .run = action_escape, .help = "clear the filter" },
+	{ .codes = { 'K' }, .run = action_hide_kernel, .help = "hide or show the kernel" },
+	{ .codes = { 'U' }, .run = action_hide_user, .help = "hide or show user code" },
+	{ .codes = { 'i' }, .run = action_idle, .help = "show or hide idle samples" },
+	{ .codes = { 'L' }, .run = action_limit, .help = "hide rows below a percentage" },
+
+	{ .codes = { INPUT_F1 + 5 },
+	  .run = action_sort_menu,
+	  .help = "choose what to sort by",
+	  .section = "View",
+	  .bar = { "Sort", 4, 5 } },
+	{ .codes = { '<' }, .run = action_sort_left, .help = "sort by the column to the left" },
+	{ .codes = { '>' }, .run = action_sort_right, .help = "sort by the column to the right" },
+	{ .codes = { 'I' }, .run = action_invert, .help = "invert the order" },
+	{ .codes = { '%' },
+	  .run = action_relative,
+	  .help = "shares of all samples, or of what is shown" },
+	{ .codes = { 'c' }, .run = action_children, .help = "callers' totals (with call chains)" },
+	{ .codes = { '.' }, .run = action_next_event, .help = "next event" },
+	{ .codes = { ',' }, .run = action_previous_event, .help = "previous event" },
+	{ .codes = { 'w' },
+	  .run = action_window,
+	  .help = "what time is summed",
+	  .bar = { "Window", 5, 2 } },
+	{ .codes = { 'z' }, .run = action_zero, .help = "forget all samples so far" },
+};
+
+size_t keys_nr(void)
+{
+	return ARRAY_SIZE(bindings);
+}
+
+const struct key_binding *keys_binding(size_t index)
+{
+	return &bindings[index];
+}
+
+const struct key_binding *keys_find(uint32_t key)
+{
+	if (!key)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
+		for (size_t c = 0; c < KEY_CODES; c++)
+			if (bindings[i].codes[c] == key)
+				return &bindings[i];
+	return NULL;
+}
+
+void keys_names(const struct key_binding *binding, char *ret_names, size_t size)
+{
+	char name[16];
+
+	ret_names[0] = '\0';
+	for (size_t c = 0; c < KEY_CODES && binding->codes[c]; c++) {
+		input_key_name(binding->codes[c], name);
+		if (c)
+			strncat(ret_names, " ", size - strlen(ret_names) - 1);
+		strncat(ret_names, name, size - strlen(ret_names) - 1);
+	}
+}
+
+static const struct key_binding *at_position(int position)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
+		if (bindings[i].bar.position == position)
+			return &bindings[i];
+	return NULL;
+}
+
+void keys_draw_bar(struct screen *screen, int y)
+{
+	const struct key_binding *binding;
+	struct segments segments = { 0 };
+	int width = screen_nr_columns(screen);
+	int x = 0;
+
+	for (int position = 1; (binding = at_position(position)); position++) {
+		char name[16];
+
+		input_key_name(binding->codes[0], name);
+		segments_add(&segments, binding->bar.importance, STYLE_LABEL, "%s %s", name,
+			     binding->bar.label);
+	}
+	segments_fit(&segments, screen, width, 2);
+	screen_fill(screen, y, 0, width, STYLE_NORMAL);
+	for (size_t i = 0; i < segments.nr; i++) {
+		char *label = strchr(segments.parts[i].text, ' ');
+
+		*label++ = '\0';
+		x += screen_put(screen, y, x, width - x, segments.parts[i].text, STYLE_KEY) + 1;
+		x += screen_put(screen, y, x, width - x, label, STYLE_LABEL) + 2;
+	}
+}
