@@ -37,7 +37,7 @@
 
 struct map {
 	uint64_t start, end, pgoff;
-	struct dso *dso;   /* a reference */
+	struct dso *dso; /* a reference */
 	uint64_t from_ns;
 	uint64_t until_ns; /* ALIVE, or when another map covered it */
 	uint64_t scan_ns;  /* start of the scan it is known from; 0: from a record */
@@ -53,8 +53,8 @@ struct address_space {
 	_Atomic bool complete; /* released after the maps that make it so */
 	uint32_t depth;
 	uint64_t from_ns;
-	struct address_space *parent; /* a reference */
-	struct mutex lock;	      /* a leaf */
+	struct address_space *parent;	      /* a reference */
+	struct mutex lock;		      /* a leaf */
 	struct dso *program GUARDED_BY(lock); /* a reference; NULL: not known */
 	struct map_list live GUARDED_BY(lock);
 	struct map_list ended GUARDED_BY(lock);
@@ -187,8 +187,7 @@ struct address_space *address_space_get(struct address_space *space)
 void address_space_put(struct address_space *space)
 {
 	/* Release and acquire: what others did with it comes before the free(). */
-	while (space &&
-	       atomic_fetch_sub_explicit(&space->nr_refs, 1, memory_order_acq_rel) == 1) {
+	while (space && atomic_fetch_sub_explicit(&space->nr_refs, 1, memory_order_acq_rel) == 1) {
 		struct address_space *parent = space->parent;
 
 		if (parent)
@@ -240,8 +239,7 @@ static void end_locked(struct address_space *space, const struct map *map, uint6
 		for (size_t i = 0; i < MAX_ENDED / 4; i++)
 			list_move(garbage, &ended->maps[i]);
 		ended->nr -= MAX_ENDED / 4;
-		memmove(ended->maps, ended->maps + MAX_ENDED / 4,
-			ended->nr * sizeof(*ended->maps));
+		memmove(ended->maps, ended->maps + MAX_ENDED / 4, ended->nr * sizeof(*ended->maps));
 	}
 	list_add(ended, map, start, end);
 	ended->maps[ended->nr - 1].until_ns = until_ns;
@@ -249,8 +247,7 @@ static void end_locked(struct address_space *space, const struct map *map, uint6
 }
 
 /* First live map that ends after @addr. */
-static size_t search_locked(const struct address_space *space, uint64_t addr)
-	REQUIRES(space->lock)
+static size_t search_locked(const struct address_space *space, uint64_t addr) REQUIRES(space->lock)
 {
 	size_t low = 0;
 	size_t high = space->live.nr;
@@ -278,8 +275,7 @@ static void splice_locked(struct address_space *space, size_t first, size_t last
 		list_move(garbage, &live->maps[i]);
 	while (live->nr_allocated < first + pieces->nr + nr_after)
 		mem_grow(live->maps, live->nr_allocated, live->nr_allocated);
-	memmove(live->maps + first + pieces->nr, live->maps + last,
-		nr_after * sizeof(*live->maps));
+	memmove(live->maps + first + pieces->nr, live->maps + last, nr_after * sizeof(*live->maps));
 	memcpy(live->maps + first, pieces->maps, pieces->nr * sizeof(*pieces->maps));
 	live->nr = first + pieces->nr + nr_after;
 }

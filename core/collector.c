@@ -52,7 +52,7 @@ static void reader_worker_run(void *arg)
 		tick_run_reader(reader, cut_ns, collector->changed);
 		mutex_lock(&collector->lock);
 		if (!--collector->nr_reading)
-			cond_signal(&collector->readers_done);
+			cond_broadcast(&collector->readers_done); /* also collector_finish() */
 	}
 	mutex_unlock(&collector->lock);
 }
@@ -85,12 +85,18 @@ static int start_readers(struct collector *collector, struct err *err)
 		.kernel = collector->kernel,
 		.unknown = collector->unknown,
 		.guest = collector->guest,
+		.cpumap = collector->options.cpumap,
+		.affinity = collector->options.affinity,
 	};
 	unsigned int wanted = collector->options.nr_readers;
 	unsigned int nr_cpus = (unsigned int)event_set_nr_cpus(collector->options.events);
+	unsigned int nr_nodes = MAX(1U, collector->options.cpumap->nr_nodes);
 
 	if (!wanted)
 		wanted = (nr_cpus + CPUS_PER_READER - 1) / CPUS_PER_READER;
+	/* The same number for each node, so that no reader has to move. */
+	if (!collector->options.nr_readers && collector->options.affinity == AFFINITY_NODE)
+		wanted = (wanted + nr_nodes - 1) / nr_nodes * nr_nodes;
 	wanted = MAX(1U, MIN(wanted, MAX(1U, nr_cpus)));
 	collector->readers = mem_calloc(wanted, sizeof(*collector->readers));
 	for (unsigned int i = 0; i < wanted; i++) {
@@ -172,6 +178,14 @@ static uint64_t next_interval(struct collector *collector, uint64_t refresh_ns)
 	return interval;
 }
 
+/* From now on only names and views change. */
+static void rest(struct collector *collector)
+{
+	collector->next_tick_ns = UINT64_MAX;
+	collector->next_drain_ns = UINT64_MAX;
+	collector->next_housekeeping_ns = UINT64_MAX;
+}
+
 static void do_tick(struct collector *collector, uint64_t refresh_ns, bool zero_each)
 {
 	uint64_t interval;
@@ -186,11 +200,8 @@ static void do_tick(struct collector *collector, uint64_t refresh_ns, bool zero_
 	collector->drain_interval_ns = tick_drain_interval(collector, interval);
 	collector->next_drain_ns = clock_now_ns() + collector->drain_interval_ns;
 	collector->figures.effective_refresh_ns = interval;
-	if (collector->figures.target_gone) {
-		collector->next_tick_ns = UINT64_MAX;
-		collector->next_drain_ns = UINT64_MAX;
-		collector->next_housekeeping_ns = UINT64_MAX;
-	}
+	if (collector->figures.target_gone)
+		rest(collector);
 }
 
 /* What the front end asked for since the last look. */
@@ -247,11 +258,17 @@ static void wait_locked(struct collector *collector, uint64_t names_due_ns)
 
 static void finish(struct collector *collector, uint64_t refresh_ns)
 {
+	struct snapshot *snapshot;
+
 	if (!collector->figures.target_gone)
 		tick_drain(collector);
 	tick_end(collector, refresh_ns);
-	answer(collector, refresh_ns);
+	/* The filter was parsed before the spec was accepted: it cannot fail here. */
+	if (tick_snapshot(collector, &collector->running_spec, refresh_ns, &snapshot, NULL) < 0)
+		snapshot = NULL;
+	rest(collector);
 	mutex_lock(&collector->lock);
+	collector->last = snapshot;
 	collector->finished = true;
 	cond_broadcast(&collector->readers_done);
 	mutex_unlock(&collector->lock);
@@ -400,7 +417,7 @@ static int start_synth(struct collector *collector, struct err *err)
 
 static int start_workers(struct collector *collector, struct err *err)
 {
-	const struct metadata_options metadata_options = {
+	struct metadata_options metadata_options = {
 		.events = collector->options.events,
 		.table = collector->table,
 		.symbolizer = collector->symbolizer,
@@ -421,6 +438,8 @@ static int start_workers(struct collector *collector, struct err *err)
 	ret = start_synth(collector, err);
 	if (ret < 0)
 		return ret;
+	if (collector->options.target->kind == TARGET_USER)
+		metadata_options.synth = collector->synth;
 	ret = metadata_start(&metadata_options, &collector->metadata, err);
 	if (ret < 0)
 		return ret;
@@ -564,12 +583,16 @@ void collector_zero(struct collector *collector)
 
 struct snapshot *collector_finish(struct collector *collector)
 {
+	struct snapshot *snapshot;
+
 	mutex_lock(&collector->lock);
 	collector->finish_wanted = true;
 	collector->finished = false;
 	cond_signal(&collector->wake);
 	while (!collector->finished)
 		cond_wait(&collector->readers_done, &collector->lock);
+	snapshot = collector->last;
+	collector->last = NULL;
 	mutex_unlock(&collector->lock);
-	return collector_take(collector);
+	return snapshot;
 }

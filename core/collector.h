@@ -21,6 +21,7 @@
 #include "core/cpumap.h"
 #include "core/event_set.h"
 #include "core/latency.h"
+#include "core/reader.h"
 #include "core/snapshot.h"
 
 struct collector;
@@ -35,7 +36,8 @@ struct collector_options {
 	bool early_frames;		/* false in batch mode with a fixed delay */
 	bool adapt;			/* stretch the effective refresh when reading is slow */
 	bool zero_each;			/* -z */
-	unsigned int nr_readers;	/* 0: by CPUs */
+	unsigned int nr_readers;	/* 0: by CPUs and nodes */
+	enum reader_affinity affinity;
 	unsigned int nr_synth_workers;	/* 0: adaptive */
 	const char *host, *kernel, *target_text; /* borrowed, for headers */
 	uint64_t exec_ns;		/* clock at exec, for latency */
@@ -67,7 +69,10 @@ void collector_set_zero_each(struct collector *collector, bool zero_each);
 /* Forget all samples now. */
 void collector_zero(struct collector *collector);
 
-/* Read what is left, make one last snapshot (for the end of a batch run). */
+/*
+ * Read what is left, make one last snapshot (for the end of a batch run). One before it
+ * that was not taken can still be taken. Call at most once.
+ */
 struct snapshot *collector_finish(struct collector *collector);
 
 #endif /* SYMTOP_CORE_COLLECTOR_H */

@@ -81,6 +81,7 @@ struct collector {
 	bool stop GUARDED_BY(lock);
 	uint64_t refresh_ns GUARDED_BY(lock);
 	struct snapshot *newest GUARDED_BY(lock);
+	struct snapshot *last GUARDED_BY(lock); /* of collector_finish() */
 	uint64_t reader_round GUARDED_BY(lock); /* counts up to start the reader workers */
 	uint64_t reader_cut_ns GUARDED_BY(lock);
 	unsigned int nr_reading GUARDED_BY(lock);

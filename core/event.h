@@ -8,6 +8,9 @@
  * subsys:tracepoint from tracefs, each with modifiers :ukhHGDSWpppPe after it;
  * several separated by commas, groups in {}.
  *
+ * On a hybrid machine a generic name becomes one event for each kind of core,
+ * "cpu_core/cycles/" and "cpu_atom/cycles/", each restricted to its CPUs.
+ *
  * Reads of sysfs are done once per PMU and kept in the event_parser.
  */
 #ifndef SYMTOP_CORE_EVENT_H
@@ -66,6 +69,9 @@ void event_list_release(struct event_list *list);
  * machine without the hardware event it named.
  */
 void event_become_cpu_clock(struct event *event);
+
+/* The name of what @attr counts when it is a generic event, else NULL. */
+const char *event_generic_name(const struct perf_event_attr *attr);
 
 /*
  * Every name known on this machine, sorted, one per line with its kind, for --list

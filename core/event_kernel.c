@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/affinity.h"
 #include "core/procfs.h"
 
 #ifndef CAP_PERFMON
@@ -66,6 +67,7 @@ const struct event_kernel event_kernel_real = {
 	.read_enabled_ns = real_read_enabled_ns,
 	.ring_open = ring_open,
 	.ring_free = ring_free,
+	.move = affinity_move,
 	.euid = geteuid,
 	.has_capability = real_has_capability,
 };

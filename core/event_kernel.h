@@ -32,6 +32,9 @@ struct event_kernel {
 			 struct err *err);
 	void (*ring_free)(struct ring *ring);
 
+	/* Run the calling worker on @cpu from now on. Returns 0 or a negative errno. */
+	int (*move)(unsigned int cpu);
+
 	uid_t (*euid)(void);
 
 	/* Is CAP_* number @capability in our effective set? */

@@ -28,12 +28,24 @@
 /* For everything that is not an event: rings have none, files and terminals do. */
 #define OTHER_FDS 128
 
-size_t event_mode_count_fds(const struct event_set *set)
+size_t event_mode_count_cpu_fds(const struct event_set *set, uint32_t cpu)
 {
 	size_t nr_tasks = set->by_task ? set->tids.nr : 1;
-	size_t per_cpu = nr_tasks * (set->events->nr + 1) + (set->by_task ? 2 : 0);
+	size_t nr = nr_tasks + set->by_task; /* metadata */
 
-	return cpuset_nr(&set->online) * per_cpu + OTHER_FDS;
+	if (cpuset_has(&set->wanted, cpu))
+		nr += nr_tasks * set->events->nr + set->by_task + event_open_nr_starters(set);
+	return nr;
+}
+
+size_t event_mode_count_fds(const struct event_set *set)
+{
+	size_t nr = OTHER_FDS;
+
+	for (int cpu = cpuset_next(&set->machine, 0); cpu >= 0;
+	     cpu = cpuset_next(&set->machine, (unsigned int)cpu + 1))
+		nr += event_mode_count_cpu_fds(set, (uint32_t)cpu);
+	return nr;
 }
 
 static bool may_watch_machine(const struct event_set *set)
@@ -65,7 +77,8 @@ static void raise_fd_limit(const struct event_set *set)
 /* Own processes are what was left, not what was asked for: take as many as there is room for. */
 static void cut_own_tasks(struct event_set *set)
 {
-	size_t per_task = cpuset_nr(&set->online) * (set->events->nr + 1);
+	/* Its metadata on all CPUs, its events on those that are watched. */
+	size_t per_task = cpuset_nr(&set->machine) + cpuset_nr(&set->online) * set->events->nr;
 	struct rlimit limit;
 	size_t room;
 

@@ -47,6 +47,7 @@ struct pmu_event {
 struct pmu {
 	char *name;
 	bool is_read;
+	bool is_other; /* known to be no core, without having been read */
 	int error; /* why it cannot be used, 0: it can */
 	uint32_t type;
 	bool has_cpus; /* from cpus or cpumask */
@@ -321,13 +322,13 @@ struct pmu *pmu_table_core(struct pmu_table *table, size_t from)
 		struct pmu *pmu = &table->pmus[i];
 		char path[PATH_MAX];
 
-		if (!pmu->is_read) {
+		if (!pmu->is_read && !pmu->is_other) {
 			/* Ask for one file first: of hundreds of PMUs one or two are cores. */
 			snprintf(path, sizeof(path), "%s/" DEVICES "/%s/cpus", table->sysfs,
 				 pmu->name);
-			if (strcmp(pmu->name, "cpu") && access(path, F_OK) < 0)
-				continue;
-			read_pmu(table, pmu);
+			pmu->is_other = strcmp(pmu->name, "cpu") && access(path, F_OK) < 0;
+			if (!pmu->is_other)
+				read_pmu(table, pmu);
 		}
 		if (pmu->is_core && !pmu->error && from-- == 0)
 			return pmu;

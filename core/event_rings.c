@@ -47,8 +47,8 @@ static size_t round_down_power(size_t value)
 	return power;
 }
 
-/* Pages that each of @nr_cpus CPUs may lock for both rings; SIZE_MAX: no limit. */
-static size_t pages_allowed(const struct event_set *set, size_t nr_cpus)
+/* Pages that all rings together may lock; SIZE_MAX: no limit. */
+static size_t pages_allowed(const struct event_set *set)
 {
 	struct rlimit limit;
 	long kb;
@@ -58,9 +58,8 @@ static size_t pages_allowed(const struct event_set *set, size_t nr_cpus)
 	    procfs_read_sysctl(set->options.proc, "kernel/perf_event_mlock_kb", &kb) ||
 	    getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return SIZE_MAX;
-	pages = (size_t)MAX(kb, 0) * 1024 / page_size() * set->nr_machine_cpus;
-	pages += (size_t)limit.rlim_cur / page_size();
-	return pages / nr_cpus;
+	pages = (size_t)MAX(kb, 0) * 1024 / page_size() * cpuset_nr(&set->machine);
+	return pages + (size_t)limit.rlim_cur / page_size();
 }
 
 /* Data pages for the samples of one and a half drains. */
@@ -90,22 +89,28 @@ static int check_power(size_t pages, struct err *err)
 	return 0;
 }
 
-int event_rings_size(struct event_set *set, size_t nr_cpus, struct err *err)
+int event_rings_size(struct event_set *set, struct err *err)
 {
-	size_t allowed = pages_allowed(set, MAX(nr_cpus, 1));
+	size_t nr_metadata = MAX(cpuset_nr(&set->machine), 1);
+	size_t nr_samples = MAX(cpuset_nr(&set->online), 1);
+	size_t allowed = pages_allowed(set);
 	size_t metadata = set->options.metadata_pages;
 	size_t samples = set->options.sample_pages;
 	size_t rest;
 
 	if (check_power(metadata, err) || check_power(samples, err))
 		return -EINVAL;
+	if (set->options.sample_pages_rounded)
+		event_set_add_note(set, "Rings of %zu KiB (%zu pages): -m was rounded up to a power "
+					"of two pages.", samples * page_size() / 1024, samples);
 	if (!metadata)
 		metadata = MAX(METADATA_BYTES / page_size(), 1);
-	if (!set->options.metadata_pages && allowed / 2 < metadata + 1)
-		metadata = round_down_power(MAX(allowed / 2, 2) - 1);
+	/* At most half for metadata. Each ring has a page of its own besides the data. */
+	if (!set->options.metadata_pages && allowed / nr_metadata / 2 < metadata + 1)
+		metadata = round_down_power(MAX(allowed / nr_metadata / 2, 2) - 1);
 	if (!samples) {
-		/* Each ring has a page of its own besides the data. */
-		rest = allowed > metadata + 2 ? allowed - metadata - 2 : 1;
+		rest = allowed - MIN(allowed, nr_metadata * (metadata + 1));
+		rest = MAX(rest / nr_samples, 2) - 1;
 		samples = MAX(pages_by_rate(set), MIN_SAMPLE_PAGES);
 		samples = MIN(samples, MAX(MAX_SAMPLE_BYTES / page_size(), 1));
 		samples = MIN(samples, round_down_power(rest));
@@ -146,7 +151,8 @@ int event_rings_redirect(struct event_cpu *cpu, size_t first, struct err *err)
 		int into = fd->use >= 0 ? cpu->sample_fd : cpu->metadata_fd;
 		int ret;
 
-		if (fd->fd == cpu->sample_fd || fd->fd == cpu->metadata_fd)
+		if (fd->fd == cpu->sample_fd || fd->fd == cpu->metadata_fd ||
+		    fd->use == EVENT_FD_STARTER)
 			continue;
 		ret = event_kernel->control(fd->fd, PERF_EVENT_IOC_SET_OUTPUT,
 					    (unsigned long)into);
@@ -157,18 +163,17 @@ int event_rings_redirect(struct event_cpu *cpu, size_t first, struct err *err)
 	return 0;
 }
 
-/* Map both rings or none. */
-static int map_cpu(const struct event_set *set, struct event_cpu *cpu, size_t sample_pages,
-		   size_t metadata_pages, struct err *err)
+/* Map both rings or none; only metadata where there are no samples. */
+static int map_rings(const struct event_set *set, struct event_cpu *cpu, size_t sample_pages,
+		     size_t metadata_pages, struct err *err)
 {
 	enum ring_kind kind = set->info.overwrite ? RING_OVERWRITE : RING_FORWARD;
-	int ret;
+	int ret = 0;
 
-	if (cpu->metadata_fd < 0)
-		return 0;
-	ret = event_kernel->ring_open(cpu->metadata_fd, RING_FORWARD, metadata_pages,
-				      &cpu->rings.metadata, err);
-	if (!ret)
+	if (cpu->metadata_fd >= 0)
+		ret = event_kernel->ring_open(cpu->metadata_fd, RING_FORWARD, metadata_pages,
+					      &cpu->rings.metadata, err);
+	if (!ret && cpu->sample_fd >= 0)
 		ret = event_kernel->ring_open(cpu->sample_fd, kind, sample_pages,
 					      &cpu->rings.samples, err);
 	if (!ret)
@@ -197,21 +202,18 @@ static int fail(const struct event_set *set, const struct event_cpu *cpu, size_t
 	return last->code;
 }
 
-/* One pass over the CPUs; *@ret_cpu is the one that was refused. */
-static int map_pass(struct event_set *set, struct event_cpu **ret_cpu, struct err *err)
+static int map_cpu(const struct event_set *set, struct event_cpu *cpu,
+		   struct event_findings *found, struct err *err)
 {
-	for (size_t i = 0; i < set->nr_cpus; i++) {
-		int ret = map_cpu(set, set->cpus[i], set->sample_pages, set->metadata_pages, err);
+	struct err last;
+	int ret;
 
-		if (ret) {
-			*ret_cpu = set->cpus[i];
-			for (size_t done = 0; done < i; done++)
-				event_rings_unmap(set->cpus[done]);
-			return ret;
-		}
-	}
-	return 0;
+	(void)found;
+	ret = map_rings(set, cpu, set->sample_pages, set->metadata_pages, &last);
+	return ret ? fail(set, cpu, set->sample_pages, set->metadata_pages, &last, err) : 0;
 }
+
+static const struct event_pass map_pass = { .wants = event_setup_is_open, .visit = map_cpu };
 
 static void note_smaller(struct event_set *set, size_t wanted_bytes, int code)
 {
@@ -229,21 +231,24 @@ static void note_smaller(struct event_set *set, size_t wanted_bytes, int code)
 int event_rings_map_all(struct event_set *set, struct err *err)
 {
 	size_t wanted_bytes = (set->sample_pages + set->metadata_pages) * page_size();
-	struct event_cpu *cpu = NULL;
 	struct err last; /* refusals that were got round are no failure of ours */
 	int refusal = 0;
 	int ret;
 
 	for (;;) {
-		ret = map_pass(set, &cpu, &last);
+		ret = event_setup_run(set, &map_pass, NULL, &last);
 		if (!is_refusal(ret))
 			break;
 		refusal = ret;
 		if (!halve(&set->sample_pages, &set->metadata_pages))
 			break;
+		for (size_t i = 0; i < set->nr_cpus; i++)
+			event_rings_unmap(set->cpus[i]);
 	}
+	if (ret && err)
+		*err = last;
 	if (ret)
-		return fail(set, cpu, set->sample_pages, set->metadata_pages, &last, err);
+		return ret;
 	if (refusal)
 		note_smaller(set, wanted_bytes, refusal);
 	set->info.sample_ring_bytes = set->sample_pages * page_size();
@@ -251,7 +256,7 @@ int event_rings_map_all(struct event_set *set, struct err *err)
 	return 0;
 }
 
-int event_rings_map_cpu(struct event_set *set, struct event_cpu *cpu, struct err *err)
+int event_rings_map_cpu(const struct event_set *set, struct event_cpu *cpu, struct err *err)
 {
 	size_t sample_pages = set->sample_pages;
 	size_t metadata_pages = set->metadata_pages;
@@ -259,7 +264,7 @@ int event_rings_map_cpu(struct event_set *set, struct event_cpu *cpu, struct err
 	int ret;
 
 	do
-		ret = map_cpu(set, cpu, sample_pages, metadata_pages, &last);
+		ret = map_rings(set, cpu, sample_pages, metadata_pages, &last);
 	while (is_refusal(ret) && halve(&sample_pages, &metadata_pages));
 	return ret ? fail(set, cpu, sample_pages, metadata_pages, &last, err) : 0;
 }

@@ -2,9 +2,8 @@
 /*
  * The order of opening: what the kernel knows (probe), what we may (mode), what each
  * event can be (settle), then CPU by CPU all events there, then all rings. The last
- * two loops share nothing but the tables of ids and notes, so that several workers
- * can take CPUs from them; the rings come after the events because their size is
- * only sure when the last one is mapped (event_rings.c).
+ * two are passes of event_setup.c, by one or several workers; the rings come after the
+ * events because their size is only sure when the last one is mapped (event_rings.c).
  *
  * A task target is a race: a thread that is created while its creator's events are
  * being opened inherits some of them. Whether it did cannot be seen, and opening the
@@ -13,8 +12,8 @@
  * settles the machine is watched, or, without the rights for it, what was opened last
  * is kept: nearly all that came since have inherited everything.
  *
- * CPUs of the target that are offline have their struct event_cpu from the start:
- * indexes stay the same over hotplug. What the kernel does to events of a CPU that
+ * Every CPU that there may be has its struct event_cpu from the start: indexes stay the
+ * same over hotplug. Those that are not to be sampled have a ring for metadata only. What the kernel does to events of a CPU that
  * goes away cannot be undone: they are closed and opened again. Events of tasks
  * survive it.
  */
@@ -32,9 +31,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/affinity.h"
 #include "core/base/clock.h"
 #include "core/base/mem.h"
-#include "core/event_kernel.h"
 
 /* How often a task target is opened before new threads are let be. */
 #define MAX_ATTEMPTS 3
@@ -74,12 +73,12 @@ static bool is_covered(const struct event_set *set, uint32_t cpu)
 	return false;
 }
 
-/* CPUs that are online now and of interest. */
+/* CPUs that are online now, and those of interest. */
 static void set_online(struct event_set *set, const struct cpumap *cpumap)
 {
+	set->machine = cpumap->online;
 	for (size_t i = 0; i < ARRAY_SIZE(set->online.bits); i++)
 		set->online.bits[i] = set->wanted.bits[i] & cpumap->online.bits[i];
-	set->nr_machine_cpus = MAX(cpuset_nr(&cpumap->online), 1);
 }
 
 static void add_cpu(struct event_set *set, const struct cpumap *cpumap, uint32_t id)
@@ -93,7 +92,6 @@ static void add_cpu(struct event_set *set, const struct cpumap *cpumap, uint32_t
 	cpu->metadata_fd = -1;
 	set->cpus = mem_resize(set->cpus, set->nr_cpus + 1, sizeof(*set->cpus));
 	set->cpus[set->nr_cpus++] = cpu;
-	cpuset_add(&set->wanted, id);
 }
 
 static int choose_cpus(struct event_set *set, const struct cpumap *cpumap, struct err *err)
@@ -104,10 +102,11 @@ static int choose_cpus(struct event_set *set, const struct cpumap *cpumap, struc
 	for (uint32_t id = 0; id < CPUMAP_MAX_CPUS; id++) {
 		if (!cpuset_has(&cpumap->possible, id) && !cpuset_has(&cpumap->online, id))
 			continue;
+		add_cpu(set, cpumap, id);
 		if (set->target->has_cpus && !cpuset_has(&set->target->cpus, id))
 			continue;
 		if (is_covered(set, id))
-			add_cpu(set, cpumap, id);
+			cpuset_add(&set->wanted, id);
 	}
 	set_online(set, cpumap);
 	if (cpuset_nr(&set->online))
@@ -134,10 +133,22 @@ static void note_missing_cpus(struct event_set *set)
 	event_set_add_note(set, "Not watched, offline or without the event: CPU %s.", text);
 }
 
+static int close_cpu(const struct event_set *set, struct event_cpu *cpu,
+		     struct event_findings *found, struct err *err)
+{
+	(void)set;
+	(void)found;
+	(void)err;
+	event_open_close_cpu(cpu);
+	return 0;
+}
+
 static void close_all(struct event_set *set)
 {
-	for (size_t i = 0; i < set->nr_cpus; i++)
-		event_open_close_cpu(set->cpus[i]);
+	static const struct event_pass pass = { .wants = event_setup_is_open, .visit = close_cpu };
+
+	/* Nothing in it fails. */
+	(void)!event_setup_run(set, &pass, NULL, NULL);
 	event_ids_clear(&set->ids);
 	memset(&set->skipped_cpus, 0, sizeof(set->skipped_cpus));
 }
@@ -167,18 +178,37 @@ static int check_something_open(const struct event_set *set, struct err *err)
 		       set->events->events[0].name, text);
 }
 
+static void add_ids(struct event_set *set, const struct event_cpu *cpu, size_t first)
+{
+	for (size_t i = first; i < cpu->nr_fds; i++)
+		event_ids_add(&set->ids, cpu->fds[i].id, cpu->fds[i].use);
+}
+
+/* Ids of events that were closed go, so that the table does not grow with each hotplug. */
+static void rebuild_ids(struct event_set *set)
+{
+	event_ids_clear(&set->ids);
+	for (size_t i = 0; i < set->nr_cpus; i++)
+		add_ids(set, set->cpus[i], 0);
+}
+
+static bool is_to_open(const struct event_set *set, const struct event_cpu *cpu)
+{
+	return !cpu->nr_fds && cpuset_has(&set->machine, cpu->rings.cpu);
+}
+
 static int open_all(struct event_set *set, struct err *err)
 {
-	for (size_t i = 0; i < set->nr_cpus; i++) {
-		struct event_cpu *cpu = set->cpus[i];
-		int ret;
+	static const struct event_pass pass = { .wants = is_to_open, .visit = event_open_cpu };
+	int ret;
 
-		if (!cpuset_has(&set->online, cpu->rings.cpu))
-			continue;
-		ret = event_open_cpu(set, cpu, err);
-		if (ret)
-			return ret;
-	}
+	event_setup_reserve_fds(set);
+	ret = event_setup_run(set, &pass, NULL, err);
+	if (ret)
+		return ret;
+	set->info.nr_setup_workers = set->plan.nr_workers;
+	set->info.setup_moves = set->plan.moves;
+	rebuild_ids(set);
 	return check_something_open(set, err);
 }
 
@@ -241,6 +271,7 @@ int event_set_open(struct event_list *events, struct target *target, const struc
 		   struct err *err)
 {
 	struct event_set *set = mem_zalloc(sizeof(*set));
+	struct cpuset own_cpus;
 	uint64_t start_ns;
 	int ret;
 
@@ -249,11 +280,12 @@ int event_set_open(struct event_list *events, struct target *target, const struc
 	set->options = *options;
 	set->proc = mem_strdup(options->proc);
 	set->options.proc = set->proc;
+	set->nr_own_cpus = affinity_get(&own_cpus) ? 1 : cpuset_nr(&own_cpus);
 	ret = prepare(set, cpumap, err);
 	if (ret)
 		goto err_close;
 	start_ns = clock_now_ns();
-	ret = event_rings_size(set, cpuset_nr(&set->online), err);
+	ret = event_rings_size(set, err);
 	if (!ret)
 		ret = event_rings_map_all(set, err);
 	if (ret)
@@ -283,25 +315,31 @@ void event_set_close(struct event_set *set)
 	free(set);
 }
 
-static int control_all(struct event_set *set, unsigned long request, struct err *err)
+static int enable_cpu(const struct event_set *set, struct event_cpu *cpu,
+		      struct event_findings *found, struct err *err)
 {
-	for (size_t i = 0; i < set->nr_cpus; i++) {
-		int ret = event_open_control(set->cpus[i], 0, request, err);
+	(void)set;
+	(void)found;
+	return event_open_control(cpu, 0, PERF_EVENT_IOC_ENABLE, err);
+}
 
-		if (ret)
-			return ret;
-	}
-	return 0;
+static int disable_cpu(const struct event_set *set, struct event_cpu *cpu,
+		       struct event_findings *found, struct err *err)
+{
+	(void)set;
+	(void)found;
+	return event_open_control(cpu, 0, PERF_EVENT_IOC_DISABLE, err);
 }
 
 int event_set_enable(struct event_set *set, struct err *err)
 {
+	static const struct event_pass pass = { .wants = event_setup_is_open, .visit = enable_cpu };
 	uint64_t start_ns = clock_now_ns();
 	int ret = 0;
 
 	/* Enabled now, the child's steps before its exec would be counted. */
 	if (set->target->kind != TARGET_COMMAND || set->was_disabled)
-		ret = control_all(set, PERF_EVENT_IOC_ENABLE, err);
+		ret = event_setup_run(set, &pass, NULL, err);
 	if (ret)
 		return ret;
 	set->enabled = true;
@@ -311,11 +349,13 @@ int event_set_enable(struct event_set *set, struct err *err)
 
 int event_set_disable(struct event_set *set, struct err *err)
 {
+	static const struct event_pass pass = { .wants = event_setup_is_open, .visit = disable_cpu };
+
 	set->enabled = false;
 	set->was_disabled = true;
 	for (size_t i = 0; i < set->nr_cpus; i++)
 		set->cpus[i]->checked_ns = 0; /* time that stands still is right now */
-	return control_all(set, PERF_EVENT_IOC_DISABLE, err);
+	return event_setup_run(set, &pass, NULL, err);
 }
 
 size_t event_set_nr_cpus(const struct event_set *set)
@@ -343,37 +383,11 @@ int event_set_index(const struct event_set *set, uint64_t id)
 	return set->events->nr == 1 ? 0 : event_ids_find(&set->ids, id);
 }
 
-/* Ids of events that were closed go, so that the table does not grow with each hotplug. */
-static void rebuild_ids(struct event_set *set)
-{
-	event_ids_clear(&set->ids);
-	for (size_t i = 0; i < set->nr_cpus; i++) {
-		for (size_t k = 0; k < set->cpus[i]->nr_fds; k++)
-			event_ids_add(&set->ids, set->cpus[i]->fds[k].id, set->cpus[i]->fds[k].use);
-	}
-}
-
-/* Open @cpu as the others are. *@ret_opened: it is there. */
-static int open_late(struct event_set *set, struct event_cpu *cpu, bool *ret_opened,
-		     struct err *err)
-{
-	int ret = event_open_cpu(set, cpu, err);
-
-	if (!ret)
-		ret = event_rings_map_cpu(set, cpu, err);
-	if (!ret && set->enabled)
-		ret = event_open_control(cpu, 0, PERF_EVENT_IOC_ENABLE, err);
-	if (ret)
-		event_open_close_cpu(cpu);
-	*ret_opened = cpu->nr_fds > 0;
-	return ret;
-}
-
 static bool is_dead(const struct event_set *set, const struct event_cpu *cpu)
 {
 	if (set->by_task || !cpu->nr_fds)
 		return false;
-	return cpu->is_dead || !cpuset_has(&set->online, cpu->rings.cpu);
+	return cpu->is_dead || !cpuset_has(&set->machine, cpu->rings.cpu);
 }
 
 bool event_set_has_dead_cpus(struct event_set *set)
@@ -400,33 +414,53 @@ static int list_for_new_cpu(struct event_set *set, struct err *err)
 	return event_tasks_collect(set, err);
 }
 
+static bool is_to_refresh(const struct event_set *set, const struct event_cpu *cpu)
+{
+	return is_dead(set, cpu) || is_to_open(set, cpu);
+}
+
+/* Close what went, open what is there as the others are. */
+static int refresh_cpu(const struct event_set *set, struct event_cpu *cpu,
+		       struct event_findings *found, struct err *err)
+{
+	int ret;
+
+	if (is_dead(set, cpu)) {
+		event_open_close_cpu(cpu);
+		found->nr_closed++;
+	}
+	if (!is_to_open(set, cpu))
+		return 0;
+	ret = event_open_cpu(set, cpu, found, err);
+	if (!ret)
+		ret = event_rings_map_cpu(set, cpu, err);
+	if (!ret && set->enabled)
+		ret = event_open_control(cpu, 0, PERF_EVENT_IOC_ENABLE, err);
+	if (ret)
+		event_open_close_cpu(cpu);
+	found->nr_opened += cpu->nr_fds > 0;
+	return ret;
+}
+
 int event_set_refresh_cpus(struct event_set *set, const struct cpumap *cpumap,
 			   unsigned int *ret_nr_opened, unsigned int *ret_nr_closed,
 			   struct err *err)
 {
-	unsigned int nr_opened = 0;
-	unsigned int nr_closed = 0;
+	static const struct event_pass pass = { .wants = is_to_refresh, .visit = refresh_cpu };
+	struct event_findings found = { 0 };
+	bool comes = false;
 	int ret = 0;
 
 	set_online(set, cpumap);
-	for (size_t i = 0; i < set->nr_cpus && !ret; i++) {
-		struct event_cpu *cpu = set->cpus[i];
-		bool opened = false;
-
-		if (is_dead(set, cpu)) {
-			event_open_close_cpu(cpu);
-			nr_closed++;
-		}
-		if (cpu->nr_fds || !cpuset_has(&set->online, cpu->rings.cpu))
-			continue;
+	for (size_t i = 0; i < set->nr_cpus; i++)
+		comes = comes || is_to_open(set, set->cpus[i]);
+	if (comes)
 		ret = list_for_new_cpu(set, err);
-		if (!ret)
-			ret = open_late(set, cpu, &opened, err);
-		nr_opened += opened;
-	}
+	if (!ret)
+		ret = event_setup_run(set, &pass, &found, err);
 	rebuild_ids(set);
-	*ret_nr_opened = nr_opened;
-	*ret_nr_closed = nr_closed;
+	*ret_nr_opened = found.nr_opened;
+	*ret_nr_closed = found.nr_closed;
 	return ret;
 }
 
@@ -460,22 +494,25 @@ static void reap_tasks(struct event_set *set)
 
 static int adopt_task(struct event_set *set, uint32_t tid, struct err *err)
 {
-	for (size_t i = 0; i < set->nr_cpus; i++) {
+	struct event_findings found;
+	int ret = 0;
+
+	event_findings_init(&found, set);
+	for (size_t i = 0; i < set->nr_cpus && !ret; i++) {
 		struct event_cpu *cpu = set->cpus[i];
 		size_t first = cpu->nr_fds;
-		int ret;
 
 		if (!first)
 			continue;
-		ret = event_open_task(set, cpu, tid, err);
+		ret = event_open_task(set, cpu, tid, &found, err);
+		add_ids(set, cpu, first);
 		if (!ret)
 			ret = event_rings_redirect(cpu, first, err);
 		if (!ret && set->enabled)
 			ret = event_open_control(cpu, first, PERF_EVENT_IOC_ENABLE, err);
-		if (ret)
-			return ret;
 	}
-	return 0;
+	event_findings_merge(set, &found);
+	return ret;
 }
 
 int event_set_adopt_tasks(struct event_set *set, struct err *err)
@@ -539,6 +576,22 @@ static bool is_gone(const struct event_set *set, uint32_t id)
 	return nr_live <= 1;
 }
 
+/* An event hangs up when its task is gone and all that inherited it. */
+static bool has_heirs(const struct event_set *set)
+{
+	if (!set->by_task)
+		return false;
+	for (size_t i = 0; i < set->tids.nr; i++) {
+		int fd = -1;
+
+		for (size_t k = 0; k < set->nr_cpus && fd < 0; k++)
+			fd = event_open_find_task(set->cpus[k], set->tids.ids[i]);
+		if (fd >= 0 && !event_open_is_hung_up(fd))
+			return true;
+	}
+	return false;
+}
+
 bool event_set_target_gone(struct event_set *set)
 {
 	if (set->target->kind == TARGET_MACHINE || set->target->kind == TARGET_USER)
@@ -547,7 +600,7 @@ bool event_set_target_gone(struct event_set *set)
 		if (!is_gone(set, set->target->ids[i]))
 			return false;
 	}
-	return true;
+	return !has_heirs(set);
 }
 
 void event_set_get_info(const struct event_set *set, struct event_set_info *ret_info)
@@ -557,6 +610,6 @@ void event_set_get_info(const struct event_set *set, struct event_set_info *ret_
 	ret_info->nr_cpus_open = 0;
 	for (size_t i = 0; i < set->nr_cpus; i++) {
 		ret_info->nr_fds += set->cpus[i]->nr_fds;
-		ret_info->nr_cpus_open += set->cpus[i]->nr_fds > 0;
+		ret_info->nr_cpus_open += set->cpus[i]->sample_fd >= 0;
 	}
 }

@@ -4,11 +4,13 @@
  *
  * Every CPU has two rings: samples (overwrite, of the first event; the others are
  * redirected into it) and metadata (forward, of a dummy event that asks for mmap,
- * comm, task, ksymbol and bpf records). What the kernel or our rights do not allow
+ * comm, task, ksymbol and bpf records). CPUs that are not sampled (-C, --node, events of
+ * some CPUs only) have metadata all the same: what starts there can move. What the kernel or our rights do not allow
  * is stepped down once, by a probe, and said in a note; DESIGN and perf_event_open(2)
  * name the cases.
  *
- * Threads: opened, enabled and closed by one thread. After that each ring is used
+ * Threads: opened, enabled and closed by one thread (which starts workers for the time
+ * of the call, where that pays, and does not leave its own CPUs). After that each ring is used
  * by the one reader (sample ring) or metadata worker that has the CPU.
  * event_set_refresh_cpus() must not run while readers do.
  */
@@ -26,6 +28,13 @@
 #include "core/event.h"
 #include "core/record.h"
 #include "core/ring.h"
+
+/* Do set-up workers go to the CPU whose events they open, map, enable, disable or close? */
+enum setup_moves {
+	SETUP_MOVES_AUTO, /* where it pays */
+	SETUP_MOVES_NEVER,
+	SETUP_MOVES_ALWAYS,
+};
 
 enum target_kind {
 	TARGET_MACHINE,	 /* every task on the CPUs */
@@ -53,8 +62,11 @@ struct event_set_options {
 	unsigned int max_stack;	/* frames; 0: the kernel's limit */
 	bool overwrite;		/* false: forward sample rings, for comparison */
 	size_t sample_pages;	/* data pages of a sample ring, a power of two; 0: by rate */
+	bool sample_pages_rounded; /* the user named fewer */
 	size_t metadata_pages;	/* 0: default */
 	uint64_t drain_ns;	/* how often readers come by: sizes the rings */
+	unsigned int nr_setup_workers; /* 0: by CPUs and events */
+	enum setup_moves setup_moves;
 	const char *proc;	/* "/proc"; for tests */
 	const char *sysfs;	/* "/sys" */
 };
@@ -65,7 +77,7 @@ struct event_set;
 struct cpu_rings {
 	uint32_t cpu;
 	uint32_t node;
-	struct ring *samples;  /* NULL: not open (offline) */
+	struct ring *samples;  /* NULL: not open (offline), or not to be sampled */
 	struct ring *metadata; /* NULL: not open */
 	int metadata_fd;       /* poll(2) it; POLLHUP: nothing more will come. -1: not open */
 };
@@ -76,7 +88,9 @@ struct event_set_info {
 	uint64_t period;
 	size_t sample_ring_bytes;
 	size_t metadata_ring_bytes;
-	unsigned int nr_cpus_open;
+	unsigned int nr_cpus_open; /* with samples */
+	unsigned int nr_setup_workers; /* of the last pass over the CPUs; 1: the caller or one */
+	bool setup_moves;
 	size_t nr_fds;
 	bool kernel_excluded;	 /* the profile has no kernel samples */
 	bool own_processes_only; /* no rights for the machine: only this user's processes */
@@ -138,7 +152,10 @@ bool event_set_has_dead_cpus(struct event_set *set);
  */
 int event_set_adopt_tasks(struct event_set *set, struct err *err) MUST_CHECK;
 
-/* True when every task of a task target is gone. Costs a kill(pid, 0) per id. */
+/*
+ * True when every task of a task target is gone, and what they started as well, where
+ * events are by task. Costs a kill(pid, 0) per id, and a poll(2) when all are gone.
+ */
 bool event_set_target_gone(struct event_set *set);
 
 void event_set_get_info(const struct event_set *set, struct event_set_info *ret_info);

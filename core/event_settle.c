@@ -5,7 +5,8 @@
  * Each event is tried once, on the first CPU that it covers, before any is opened
  * for good: so a step is taken once and holds for all CPUs, and the loop over CPUs
  * and tasks stays a plain loop. A trial for tasks is made on ourselves, who do not
- * vanish and whom we may watch.
+ * vanish and whom we may watch. Software events that are alone have nothing that could
+ * be stepped down (but the rate, which may sink at any time) and are not tried.
  *
  * A step is a row of a table: it looks at the errno and the event, changes one thing
  * and says true (try again), or says false. The first row that fits is taken; each
@@ -66,15 +67,15 @@ static bool is_hardware(const struct event *event)
 	       event->attr.type != PERF_TYPE_BREAKPOINT;
 }
 
-/* Read the limit again; false when it is not known. */
-static bool read_max_rate(struct event_set *set)
+/* False when the limit is not known. */
+static bool read_max_rate(const struct event_set *set, uint64_t *ret_rate)
 {
 	long limit;
 
 	if (procfs_read_sysctl(set->options.proc, "kernel/perf_event_max_sample_rate", &limit) ||
 	    limit < 1)
 		return false;
-	set->max_rate = (uint64_t)limit;
+	*ret_rate = (uint64_t)limit;
 	return true;
 }
 
@@ -90,9 +91,21 @@ static void lower_set_rate(struct event_set *set)
 	set->info.freq = set->max_rate;
 }
 
+bool event_settle_has_rate_sunk(const struct event_set *set, const struct perf_event_attr *attr,
+				uint64_t *max_rate)
+{
+	return attr->freq && read_max_rate(set, max_rate) && attr->sample_freq > *max_rate;
+}
+
+void event_settle_limit_rate(struct event_set *set, uint64_t max_rate)
+{
+	set->max_rate = MIN(set->max_rate, max_rate);
+	lower_set_rate(set);
+}
+
 bool event_settle_lower_rate(struct event_set *set, const struct perf_event_attr *attr)
 {
-	if (!attr->freq || !read_max_rate(set) || attr->sample_freq <= set->max_rate)
+	if (!event_settle_has_rate_sunk(set, attr, &set->max_rate))
 		return false;
 	lower_set_rate(set);
 	return true;
@@ -104,7 +117,7 @@ static int settle_rate(struct event_set *set, struct err *err)
 		return err_say(err, -EINVAL, "neither a sampling rate nor a period was given");
 	set->info.freq = set->options.freq;
 	set->info.period = set->options.freq ? 0 : set->options.period;
-	if (!read_max_rate(set))
+	if (!read_max_rate(set, &set->max_rate))
 		set->max_rate = 100000; /* the kernel's default */
 	lower_set_rate(set);
 	return 0;
@@ -357,6 +370,11 @@ static void end_trial(const struct trial *trial, int fd, struct leader *leader)
 	}
 }
 
+static bool needs_trial(const struct event *event)
+{
+	return is_hardware(event) || event->group >= 0;
+}
+
 static int settle_event(struct event_set *set, size_t index, struct leader *leader,
 			struct err *err)
 {
@@ -369,6 +387,8 @@ static int settle_event(struct event_set *set, size_t index, struct leader *lead
 	for (; cpu >= 0; cpu = cpuset_next(&set->online, (unsigned int)cpu + 1)) {
 		if (!event_covers(trial.event, (uint32_t)cpu))
 			continue;
+		if (!needs_trial(trial.event))
+			return 0;
 		trial.cpu = cpu;
 		trial.leader_fd = -1;
 		if (event_leader(set, index) >= 0 && leader->cpu == cpu)

@@ -59,6 +59,9 @@ struct metadata {
 	size_t nr_held GUARDED_BY(lock);
 	size_t nr_held_allocated GUARDED_BY(lock);
 	uint64_t sequence GUARDED_BY(lock);
+	uint32_t *execs GUARDED_BY(lock); /* to be looked at, once the lock is released */
+	size_t nr_execs GUARDED_BY(lock);
+	size_t nr_execs_allocated GUARDED_BY(lock);
 	struct metadata_figures figures GUARDED_BY(lock);
 };
 
@@ -94,6 +97,10 @@ static void apply_locked(struct metadata *metadata, const struct record *record)
 	case PERF_RECORD_COMM:
 		thread_table_comm(table, record->comm.pid, record->comm.tid, record->comm.comm,
 				  record->comm.exec, record->id.time);
+		if (record->comm.exec && metadata->options.synth) {
+			mem_grow(metadata->execs, metadata->nr_execs, metadata->nr_execs_allocated);
+			metadata->execs[metadata->nr_execs++] = record->comm.pid;
+		}
 		break;
 	case PERF_RECORD_FORK:
 		thread_table_fork(table, record->task.pid, record->task.tid, record->task.ppid,
@@ -217,7 +224,6 @@ static void compact_locked(struct metadata *metadata, size_t nr_applied)
 	metadata->nr_held = nr_left;
 }
 
-/* Returns the number of records applied. */
 static size_t drain_locked(struct metadata *metadata, uint64_t cut_ns) REQUIRES(metadata->lock)
 {
 	struct event_set *events = metadata->options.events;
@@ -238,11 +244,29 @@ static size_t drain_locked(struct metadata *metadata, uint64_t cut_ns) REQUIRES(
 	return nr_applied;
 }
 
+/* Drain, and ask for what is to be looked at without the lock. Returns the records applied. */
+static size_t drain(struct metadata *metadata, uint64_t cut_ns)
+{
+	uint32_t *execs;
+	size_t nr_applied, nr_execs;
+
+	mutex_lock(&metadata->lock);
+	nr_applied = drain_locked(metadata, cut_ns) + metadata->nr_held;
+	execs = metadata->execs;
+	nr_execs = metadata->nr_execs;
+	metadata->execs = NULL;
+	metadata->nr_execs = 0;
+	metadata->nr_execs_allocated = 0;
+	mutex_unlock(&metadata->lock);
+	for (size_t i = 0; i < nr_execs; i++)
+		synth_request(metadata->options.synth, execs[i]);
+	free(execs);
+	return nr_applied;
+}
+
 void metadata_drain(struct metadata *metadata, uint64_t cut_ns)
 {
-	mutex_lock(&metadata->lock);
-	drain_locked(metadata, cut_ns);
-	mutex_unlock(&metadata->lock);
+	drain(metadata, cut_ns);
 }
 
 /* A ring whose event is dead stays readable to poll(2) for ever: stop asking. */
@@ -262,15 +286,12 @@ static void run(void *arg)
 
 	while (!atomic_load(&metadata->stop)) {
 		struct epoll_event events[16];
-		size_t nr_applied;
 		int nr;
 
 		nr = epoll_wait(metadata->epoll_fd, events, ARRAY_SIZE(events), wait_ms);
 		forget_hung_up(metadata, events, nr);
-		mutex_lock(&metadata->lock);
-		nr_applied = drain_locked(metadata, clock_now_ns() - METADATA_HOLDBACK_NS);
-		wait_ms = nr_applied || metadata->nr_held ? BUSY_WAIT_MS : IDLE_WAIT_MS;
-		mutex_unlock(&metadata->lock);
+		wait_ms = drain(metadata, clock_now_ns() - METADATA_HOLDBACK_NS) ? BUSY_WAIT_MS :
+										   IDLE_WAIT_MS;
 	}
 }
 
@@ -358,6 +379,7 @@ void metadata_stop(struct metadata *metadata)
 	ring_buffer_release(&metadata->buffer);
 	free(metadata->bytes);
 	free(metadata->held);
+	free(metadata->execs);
 	mutex_release(&metadata->lock);
 	free(metadata);
 }

@@ -17,6 +17,7 @@
 #include "core/base/compiler.h"
 #include "core/base/err.h"
 #include "core/event_set.h"
+#include "core/synth.h"
 #include "core/thread_table.h"
 #include "symbols/symbolizer.h"
 
@@ -29,6 +30,8 @@ struct metadata_options {
 	struct thread_table *table;
 	struct symbolizer *symbolizer;
 	struct dso *kernel;
+	/* Asked to look at each process that exec'ed, since that can change its user; NULL: not. */
+	struct synth *synth;
 };
 
 struct metadata_figures {

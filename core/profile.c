@@ -31,7 +31,7 @@
 #include "core/base/mem.h"
 #include "core/profile_private.h"
 
-#define DEFAULT_MAX_CELLS ((size_t)1 << 18)
+#define DEFAULT_MAX_CELLS ((size_t)1 << 17)
 #define DEFAULT_MAX_SLOTS ((size_t)1024)
 #define DEFAULT_MAX_SLOT_BYTES ((size_t)32 << 20)
 #define DEFAULT_MAX_CHAIN_NODES ((size_t)1 << 20)
@@ -47,9 +47,8 @@ struct weight_sum {
 
 static size_t key_bucket(const struct profile *profile, const struct cell_key *key)
 {
-	uint64_t rest = (uint64_t)key->chain << 32 | (uint64_t)key->cpu << 16 |
-			(uint64_t)key->event << 8 | key->flags;
-	uint64_t hash = hash_combine((uintptr_t)key->task, key->offset);
+	uint64_t rest = (uint64_t)key->chain << 32 | (uint64_t)key->cpu << 16 | key->event;
+	uint64_t hash = hash_combine((uintptr_t)key->task ^ key->flags, key->offset);
 
 	hash = hash_combine(hash ^ (uintptr_t)key->comm, (uintptr_t)key->dso);
 	return hash_combine(hash, rest) & (profile->nr_buckets - 1);

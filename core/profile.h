@@ -42,7 +42,7 @@ struct cell_key {
 	uint64_t offset;   /* PROFILE_NO_OFFSET: coarsened */
 	uint32_t chain;	   /* callers; CHAIN_NONE: none */
 	uint16_t cpu;	   /* PROFILE_NO_CPU: coarsened */
-	uint8_t event;
+	uint16_t event;
 	uint8_t flags;	   /* enum cell_flags */
 };
 
@@ -52,7 +52,7 @@ struct weight {
 };
 
 struct profile_limits {
-	size_t max_cells;	/* 0: 1 << 18 */
+	size_t max_cells;	/* 0: 1 << 17 */
 	size_t max_slots;	/* 0: 1024 */
 	size_t max_slot_bytes;	/* of all slots together; 0: 32 MiB */
 	size_t max_chain_nodes; /* 0: 1 << 20 */

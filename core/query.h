@@ -34,7 +34,6 @@ struct query_context {
 	bool filter_target;  /* only tasks that task_is_target(); the rest is outside_share */
 	bool filter_user;    /* only tasks of this uid likewise */
 	uint32_t uid;
-	size_t max_rows;     /* 0: 20000 */
 };
 
 /*

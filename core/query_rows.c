@@ -97,12 +97,40 @@ struct frame_list {
 	size_t nr_texts_allocated;
 	bool *kernel;
 	size_t nr_kernel_allocated;
+	const struct frame_place **places;
+	size_t nr_places_allocated;
 	size_t nr;
 };
 
+static const struct frame_place *add_place(struct query *query, const struct frame *frame)
+{
+	const char *dso = frame_dso_text(frame);
+	bool is_code = frame->kind == FRAME_PENDING || frame->kind == FRAME_UNNAMED;
+	struct frame_place place = {
+		.name = frame->symbol,
+		.dso = dso,
+		.dso_path = frame->dso_path ? frame->dso_path->text : "",
+		.offset = is_code ? frame->offset : 0,
+		.has_symbol = frame->symbol != NULL,
+		.kernel = frame->level == LEVEL_KERNEL || frame->level == LEVEL_GUEST_KERNEL,
+	};
+	struct textbuf buf = { 0 };
+	const struct frame_place *added;
+
+	if (is_code) {
+		textbuf_printf(&buf, dso[0] == '[' ? "%s" : "[%s]", dso);
+		place.name = buf.text;
+	} else if (!place.name) {
+		place.name = frame->kind == FRAME_UNKNOWN ? "[unknown]" : "[other]";
+	}
+	added = snapshot_add_place(query->snapshot, &place);
+	textbuf_release(&buf);
+	return added;
+}
+
 static void add_frame(struct query *query, struct frame_list *list, uint32_t id)
 {
-	const struct frame *frame = &query->frames[id];
+	struct frame *frame = &query->frames[id];
 	const char *dso = frame_dso_text(frame);
 	const char *text = frame->symbol;
 	struct textbuf buf = { 0 };
@@ -116,8 +144,12 @@ static void add_frame(struct query *query, struct frame_list *list, uint32_t id)
 	}
 	mem_grow(list->texts, list->nr, list->nr_texts_allocated);
 	mem_grow(list->kernel, list->nr, list->nr_kernel_allocated);
+	mem_grow(list->places, list->nr, list->nr_places_allocated);
 	list->texts[list->nr] = snapshot_add_string(query->snapshot, text);
 	list->kernel[list->nr] = frame->level == LEVEL_KERNEL || frame->level == LEVEL_GUEST_KERNEL;
+	if (!frame->place)
+		frame->place = add_place(query, frame);
+	list->places[list->nr] = frame->place;
 	list->nr++;
 	textbuf_release(&buf);
 }
@@ -158,10 +190,12 @@ static void add_row_chains(struct query *query, struct row *row, const struct gr
 			add_frame(query, &list, query->callers[caller].frame);
 		snapshot_add_chain(query->snapshot, row, list.texts, list.kernel, list.nr,
 				   sums[i]->nr_samples, sums[i]->period);
+		snapshot_set_places(query->snapshot, list.places);
 	}
 	free(sums);
 	free(list.texts);
 	free(list.kernel);
+	free(list.places);
 }
 
 /* ---- rows ---- */
@@ -222,7 +256,7 @@ static void make_row(struct query *query, const struct group *group)
 		row->event =
 			snapshot_add_string(query->snapshot, event_name(query, group->key.event));
 	fill_code(query, row, group);
-	if (query->spec->chains && query->has_chains)
+	if (query->spec->chains)
 		add_row_chains(query, row, group);
 }
 
@@ -238,7 +272,7 @@ static int compare_groups(const void *left, const void *right)
 
 void query_make_rows(struct query *query)
 {
-	size_t max_rows = query->context->max_rows ? query->context->max_rows : DEFAULT_MAX_ROWS;
+	size_t max_rows = query->spec->max_rows ? query->spec->max_rows : DEFAULT_MAX_ROWS;
 	struct snapshot_header *header = snapshot_edit_header(query->snapshot);
 	const struct group **shown = mem_calloc(query->nr_groups, sizeof(const struct group *));
 	size_t nr = 0;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/affinity.h"
 #include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "core/record.h"
@@ -25,6 +26,8 @@
 #define MAX_TRIES 8
 #define NR_CACHED 256
 #define MAX_FRAMES 1024
+
+#define NOWHERE UINT32_MAX
 
 struct cpu_share {
 	size_t index;
@@ -44,6 +47,8 @@ struct reader {
 	struct cpu_share *shares;
 	size_t nr_shares, nr_shares_allocated;
 	struct ring_buffer buffer;
+	uint32_t place;		/* node or CPU we moved to; NOWHERE: not moved */
+	struct cpuset home;	/* where we may run, taken before the first move */
 	struct tally *tally;	/* what was read and is not placed yet */
 	struct tally *deferred; /* what has to wait; swapped with tally at reader_clear() */
 	uint8_t *tries;		/* of each tuple of tally: how often it was put off */
@@ -67,6 +72,7 @@ struct reader *reader_new(const struct reader_options *options)
 	struct reader *reader = mem_zalloc(sizeof(*reader));
 
 	reader->options = *options;
+	reader->place = NOWHERE;
 	reader->tally = tally_new();
 	reader->deferred = tally_new();
 	return reader;
@@ -142,7 +148,7 @@ static void count_sample(struct reader *reader, struct cpu_share *share, uint32_
 		.tid = sample->tid,
 		.cpu = sample->cpu == UINT32_MAX ? cpu : sample->cpu,
 		.cpumode = (uint8_t)sample->cpumode,
-		.event = (uint8_t)event,
+		.event = (uint16_t)event,
 		.separate = changed[bit / 64] >> (bit % 64) & 1,
 	};
 
@@ -191,13 +197,55 @@ static void read_cpu(struct reader *reader, struct cpu_share *share, uint64_t cu
 	reader->figures.decode_ns += clock_now_ns() - copied_ns;
 }
 
+/*
+ * Be where the ring is. Where the system does not let us (a cpuset, a CPU that went),
+ * we read from where we are: slower, and nothing else.
+ */
+static void go_to_ring(struct reader *reader, const struct cpu_rings *cpu)
+{
+	bool by_cpu = reader->options.affinity == AFFINITY_CPU;
+	uint32_t place = by_cpu ? cpu->cpu : cpu->node;
+	struct cpuset cpus = { 0 };
+
+	if (reader->options.affinity == AFFINITY_SYS || reader->place == place)
+		return;
+	if (reader->place == NOWHERE && affinity_get(&reader->home) < 0)
+		return;
+	if (by_cpu)
+		cpuset_add(&cpus, cpu->cpu);
+	else
+		cpumap_node_cpus(reader->options.cpumap, cpu->node, &cpus);
+	reader->place = place;
+	reader->figures.nr_moves++;
+	if (affinity_set(&cpus) < 0)
+		reader->figures.nr_moves_refused++;
+	ring_buffer_set_node(&reader->buffer, cpu->node);
+}
+
+/* Who has one node stays there; who went from place to place goes on anywhere. */
+static void go_home(struct reader *reader, uint64_t nr_moves)
+{
+	bool stays = reader->options.affinity == AFFINITY_NODE && nr_moves <= 1;
+
+	if (reader->place == NOWHERE || stays)
+		return;
+	reader->place = NOWHERE;
+	if (affinity_set(&reader->home) < 0)
+		reader->figures.nr_moves_refused++;
+}
+
 void reader_read(struct reader *reader, uint64_t cut_ns, const uint64_t *changed)
 {
+	uint64_t nr_moves = reader->figures.nr_moves;
+
 	reader->figures.copy_ns = 0;
 	reader->figures.decode_ns = 0;
 	reader->figures.locate_ns = 0;
-	for (size_t i = 0; i < reader->nr_shares; i++)
+	for (size_t i = 0; i < reader->nr_shares; i++) {
+		go_to_ring(reader, event_set_cpu(reader->options.events, reader->shares[i].index));
 		read_cpu(reader, &reader->shares[i], cut_ns, changed);
+	}
+	go_home(reader, reader->figures.nr_moves - nr_moves);
 }
 
 /* ---- locating ---- */

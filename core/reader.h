@@ -25,11 +25,20 @@
 
 struct reader;
 
+/* Where a reader is while it reads a ring. */
+enum reader_affinity {
+	AFFINITY_SYS,  /* wherever the scheduler puts it */
+	AFFINITY_NODE, /* on the ring's NUMA node, with a buffer there */
+	AFFINITY_CPU,  /* on the ring's very CPU, with a buffer on its node */
+};
+
 struct reader_options {
 	struct event_set *events;	/* all of them borrowed */
 	struct thread_table *table;
 	struct synth *synth;		/* asked for unknown tasks; NULL: nobody is asked */
 	struct dso *kernel, *unknown, *guest;
+	const struct cpumap *cpumap;
+	enum reader_affinity affinity;
 };
 
 /* A located tuple: what goes to profile_add(). Its references are the reader's. */
@@ -49,6 +58,7 @@ struct reader_figures {
 	uint64_t nr_throttled;
 	uint64_t nr_lost;	/* LOST and LOST_SAMPLES records in the sample rings */
 	uint64_t nr_deferred;	/* now: samples that wait for their task's maps */
+	uint64_t nr_moves, nr_moves_refused; /* to another node or CPU */
 	uint64_t copy_ns, decode_ns, locate_ns;
 };
 

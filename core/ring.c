@@ -24,12 +24,14 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <numa.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/err.h"
 #include "core/base/mem.h"
 
 /*
@@ -75,20 +77,45 @@ struct ring {
 	uint64_t bytes_unestimated; /* overwritten and not yet in stats.nr_overwritten */
 };
 
-void ring_buffer_release(struct ring_buffer *buffer)
+static void ring_buffer_unmap(struct ring_buffer *buffer)
 {
-	free(buffer->bytes);
-	*buffer = (struct ring_buffer){ 0 };
+	if (buffer->bytes)
+		munmap(buffer->bytes, buffer->nr_allocated);
+	buffer->bytes = NULL;
+	buffer->nr_allocated = 0;
 }
 
+void ring_buffer_release(struct ring_buffer *buffer)
+{
+	ring_buffer_unmap(buffer);
+	buffer->on_node = 0;
+}
+
+void ring_buffer_set_node(struct ring_buffer *buffer, unsigned int node)
+{
+	if (buffer->on_node == node + 1)
+		return;
+	ring_buffer_unmap(buffer);
+	buffer->on_node = node + 1;
+}
+
+/*
+ * Pages of its own rather than malloc's: a policy for a node is bound to whole pages
+ * that nobody has touched yet.
+ */
 static void ring_buffer_reserve(struct ring_buffer *buffer, size_t size)
 {
 	if (size <= buffer->nr_allocated)
 		return;
 	/* The old bytes are of no use: nothing to move. */
-	ring_buffer_release(buffer);
-	buffer->bytes = mem_resize(NULL, size, 1);
+	ring_buffer_unmap(buffer);
+	buffer->bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (buffer->bytes == MAP_FAILED)
+		die("out of memory (%zu bytes for a ring's copy)", size);
 	buffer->nr_allocated = size;
+	/* A preference: where the node has no memory left, any will do. */
+	if (buffer->on_node && numa_available() >= 0)
+		numa_tonode_memory(buffer->bytes, size, (int)buffer->on_node - 1);
 }
 
 static struct perf_event_mmap_page *ring_page(const struct ring *ring)

@@ -44,9 +44,13 @@ struct ring_stats {
 struct ring_buffer {
 	unsigned char *bytes;
 	size_t nr_allocated;
+	unsigned int on_node; /* memory of this NUMA node, counted from 1; 0: where it is touched */
 };
 
 void ring_buffer_release(struct ring_buffer *buffer);
+
+/* From now on the buffer lies on NUMA node @node, if the kernel has any there. */
+void ring_buffer_set_node(struct ring_buffer *buffer, unsigned int node);
 
 /*
  * Map @nr_pages data pages (a power of two) of event @fd, which stays the

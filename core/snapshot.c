@@ -388,6 +388,28 @@ void snapshot_add_chain(struct snapshot *snapshot, struct row *row, const char *
 	};
 }
 
+const struct frame_place *snapshot_add_place(struct snapshot *snapshot,
+					     const struct frame_place *place)
+{
+	struct frame_place *copy = arena_alloc(snapshot, sizeof(*copy));
+
+	*copy = *place;
+	copy->name = snapshot_add_string(snapshot, place->name);
+	copy->dso = snapshot_add_string(snapshot, place->dso);
+	copy->dso_path = snapshot_add_string(snapshot, place->dso_path);
+	return copy;
+}
+
+void snapshot_set_places(struct snapshot *snapshot, const struct frame_place *const *places)
+{
+	struct row_chain *chain = &snapshot->chains[snapshot->nr_chains - 1];
+	const struct frame_place **copy =
+		arena_alloc(snapshot, chain->nr_frames * sizeof(*copy));
+
+	memcpy(copy, places, chain->nr_frames * sizeof(*copy));
+	chain->places = copy;
+}
+
 void snapshot_add_note(struct snapshot *snapshot, enum note_level level, const char *text)
 {
 	mem_grow(snapshot->notes, snapshot->nr_notes, snapshot->nr_notes_allocated);

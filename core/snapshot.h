@@ -61,7 +61,8 @@ struct view_spec {
 	int event;		 /* rank of the event shown; -1: all of them */
 	bool children;		 /* rows for callers too, with a children column */
 	bool chains;		 /* fill chains of rows */
-	size_t max_chains;	 /* per row, heaviest first; 0: 32 */
+	size_t max_chains;	 /* per row, heaviest first; 0: 32, SIZE_MAX: all */
+	size_t max_rows;	 /* heaviest with children first; 0: 20000, SIZE_MAX: all */
 	char filter[256];	 /* core/filter.h; "": none */
 	char comms[256], dsos[256], symbols[256]; /* --comms --dsos --symbols: comma lists; "": all */
 };
@@ -90,10 +91,24 @@ struct row {
 	size_t first_chain, nr_chains; /* into snapshot_chain() */
 };
 
-/* A call chain of a row: frames innermost (the row's own symbol) first. */
+/* Where a frame of a chain is. The same place has the same address in a snapshot. */
+struct frame_place {
+	const char *name;     /* of the symbol; "[object]" when it has none, or none yet */
+	const char *dso;      /* short name */
+	const char *dso_path;
+	uint64_t offset;      /* in the object, where there is no symbol; else 0 */
+	bool has_symbol;
+	bool kernel;
+};
+
+/*
+ * A call chain of a row: frames innermost (the row's own symbol) first. When all chains are
+ * asked for, they hold all samples of the row.
+ */
 struct row_chain {
 	const char *const *frames; /* "symbol" or "[dso]+0xoffset" */
 	const bool *frames_kernel; /* whether each is a kernel frame */
+	const struct frame_place *const *places; /* of each; NULL: they were not set */
 	size_t nr_frames;
 	double nr_samples;
 	double period;
@@ -192,6 +207,11 @@ struct row *snapshot_add_row(struct snapshot *snapshot);
 void snapshot_add_chain(struct snapshot *snapshot, struct row *row, const char *const *frames,
 			const bool *frames_kernel, size_t nr_frames, double nr_samples,
 			double period);
+/* A copy of @place that lives as long as the snapshot, and its strings made printable. */
+const struct frame_place *snapshot_add_place(struct snapshot *snapshot,
+					     const struct frame_place *place);
+/* Of each frame of the chain that was added last. */
+void snapshot_set_places(struct snapshot *snapshot, const struct frame_place *const *places);
 void snapshot_add_note(struct snapshot *snapshot, enum note_level level, const char *text);
 void snapshot_add_event(struct snapshot *snapshot, const char *name, uint64_t nr_samples);
 void snapshot_add_cpu(struct snapshot *snapshot, unsigned int cpu, double busy);

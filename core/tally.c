@@ -65,7 +65,7 @@ static uint64_t hash_sample(const struct tuple *sample, const uint64_t *ips)
 {
 	uint64_t hash = hash_combine(sample->ip, (uint64_t)sample->tid << 32 | sample->cpu);
 
-	hash ^= (uint64_t)sample->event << 56 | (uint64_t)sample->cpumode << 48;
+	hash ^= (uint64_t)sample->event << 48 | (uint64_t)sample->cpumode << 40;
 	for (uint32_t i = 0; i < sample->nr_chain; i++)
 		hash = (hash ^ ips[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	return hash_u64(hash);

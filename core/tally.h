@@ -25,8 +25,8 @@ struct tuple {
 	uint32_t nr_chain; /* PERF_CONTEXT_* marks included */
 	uint32_t nr_samples;
 	uint32_t pid, tid, cpu;
+	uint16_t event;
 	uint8_t cpumode;
-	uint8_t event;
 	bool separate;	   /* never merged with another */
 };
 

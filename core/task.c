@@ -237,8 +237,8 @@ void process_note_trim_locked(struct shard *shard, struct process *process)
 	shard->to_trim = process_get(process);
 }
 
-void process_end_tasks_locked(struct shard *shard, struct process *process,
-			      const struct task *but, uint64_t time_ns)
+void process_end_tasks_locked(struct shard *shard, struct process *process, const struct task *but,
+			      uint64_t time_ns)
 {
 	for (struct task *task = process->first_task; task; task = task->next_sibling) {
 		if (task != but)
@@ -349,7 +349,7 @@ void task_end_locked(struct shard *shard, struct task *task, uint64_t time_ns)
 
 	if (task->died_ns != ALIVE)
 		return;
-	task->died_ns = MIN(MAX(time_ns, task->born_ns), ALIVE - 1);
+	task->died_ns = MAX(time_ns, task->born_ns);
 	task->previous_dead = shard->newest_dead;
 	if (task->previous_dead)
 		task->previous_dead->next_dead = task;
@@ -609,16 +609,16 @@ void shard_check_invariants_locked(struct shard *shard)
 	}
 	for (size_t i = 0; i < shard->processes.nr_buckets; i++) {
 		for (struct node *node = shard->processes.buckets[i]; node; node = node->next) {
-			process_check_invariants_locked(
-				shard, container_of(node, struct process, node));
+			process_check_invariants_locked(shard,
+							container_of(node, struct process, node));
 			nr_processes++;
 		}
 	}
 	assert(nr_tasks == shard->tasks.nr && nr_processes == shard->processes.nr);
 	for (const struct task *task = shard->oldest_dead; task; task = task->next_dead) {
 		assert(task->died_ns != ALIVE);
-		assert(task->next_dead ? task->next_dead->previous_dead == task :
-					 shard->newest_dead == task);
+		assert(task->next_dead ? task->next_dead->previous_dead == task
+				       : shard->newest_dead == task);
 		nr_dead--;
 	}
 	assert(!nr_dead);

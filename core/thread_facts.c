@@ -117,9 +117,8 @@ static struct task *adopt_process_locked(struct shard *shard, struct process *pr
 
 /* The main task of the process forked at @time_ns; NULL: an old story, or no room. */
 static struct task *fork_process_locked(struct thread_table *table, struct shard *shard,
-					uint32_t pid, struct address_space *space,
-					uint64_t time_ns, struct garbage *garbage)
-	REQUIRES(shard->lock)
+					uint32_t pid, struct address_space *space, uint64_t time_ns,
+					struct garbage *garbage) REQUIRES(shard->lock)
 {
 	struct process *process = process_find_locked(shard, pid, ALIVE);
 	struct task *task;
@@ -138,8 +137,8 @@ static struct task *fork_process_locked(struct thread_table *table, struct shard
 	return task;
 }
 
-static void fork_process(struct thread_table *table, uint32_t pid,
-			 const struct heritage *heritage, uint64_t time_ns)
+static void fork_process(struct thread_table *table, uint32_t pid, const struct heritage *heritage,
+			 uint64_t time_ns)
 {
 	struct address_space *space = address_space_new(time_ns, heritage->space);
 	struct shard *shard = shard_of(table, pid);
@@ -240,7 +239,6 @@ static struct task *exec_locked(struct thread_table *table, struct shard *shard,
 		*ret_stale = address_space_get(process_space_locked(shard, process, time_ns));
 	process_end_tasks_locked(shard, process, task, time_ns);
 	process_add_epoch_locked(shard, process, time_ns, address_space_get(space));
-	process->scan_state = SCAN_NONE;
 	process->scan_end_ns = 0;
 	process->kernel_thread = false;
 	process->threads_known = true;
@@ -339,8 +337,8 @@ static bool has_prefix(const char *text, const char *prefix)
 static bool is_anonymous(const char *path)
 {
 	static const char *const prefixes[] = {
-		"//anon", "[heap]", "[stack", "[anon", "/memfd:", "/dev/zero", "/SYSV",
-		"anon_inode:", "/anon_hugepage",
+		"//anon",    "[heap]", "[stack",      "[anon",		"/memfd:",
+		"/dev/zero", "/SYSV",  "anon_inode:", "/anon_hugepage",
 	};
 
 	if (!*path)

@@ -67,11 +67,9 @@ void thread_table_free(struct thread_table *table)
 /* ---- who ---- */
 
 /* Is a scan worth asking for? Only once for each image. */
-static bool ask_for_scan_locked(struct shard *shard, struct process *process)
-	REQUIRES(shard->lock)
+static bool ask_for_scan_locked(struct shard *shard, struct process *process) REQUIRES(shard->lock)
 {
-	if (process->scan_state != SCAN_NONE || process->kernel_thread ||
-	    process->died_ns != ALIVE)
+	if (process->scan_state != SCAN_NONE || process->kernel_thread || process->died_ns != ALIVE)
 		return false;
 	if (address_space_is_complete(process_space_locked(shard, process, ALIVE)))
 		return false;

@@ -129,8 +129,10 @@ void thread_table_take_changed(struct thread_table *table, uint64_t ret_bits[sta
 void thread_table_add_target(struct thread_table *table, uint32_t pid);
 
 /*
- * Forget dead tasks nobody references that died before @time_ns, and ended maps
- * from before it. Called once a tick with the start of the oldest window.
+ * Forget tasks that died before @time_ns, and epochs and maps that ended before it.
+ * A reference keeps the task and its names, but not its place in the table, nor the
+ * maps of a process that is forgotten. Called once a second or so with the start of
+ * the oldest window.
  */
 void thread_table_trim(struct thread_table *table, uint64_t time_ns);
 

@@ -61,21 +61,21 @@ enum scan_state {
 
 /* A process: what its tasks share. All but nr_refs, table and pid: guarded by its shard's lock. */
 struct process {
-	struct node node; /* in shard.processes */
+	struct node node;	  /* in shard.processes */
 	_Atomic uint32_t nr_refs; /* its tasks, also those that are forgotten */
 	struct thread_table *table;
 	uint32_t pid;
 	uint32_t uid;
 	bool kernel_thread;
 	bool is_target;
-	bool threads_known; /* forked, exec'ed or scanned in our sight: no thread is missing */
-	bool to_trim;	    /* in shard.to_trim */
-	uint8_t scan_state; /* enum scan_state, of the newest epoch */
+	bool threads_known;   /* forked, exec'ed or scanned in our sight: no thread is missing */
+	bool to_trim;	      /* in shard.to_trim */
+	uint8_t scan_state;   /* enum scan_state; without meaning after an exec */
 	uint64_t scan_end_ns; /* of the scan that the newest epoch was read by; 0: none */
-	uint64_t born_ns;   /* 0: before we came */
-	uint64_t seen_ns;   /* earliest fact or question about it */
-	uint64_t died_ns;   /* ALIVE */
-	struct str *comm;   /* of its main thread, a reference */
+	uint64_t born_ns;     /* 0: before we came */
+	uint64_t seen_ns;     /* earliest fact or question about it */
+	uint64_t died_ns;     /* ALIVE */
+	struct str *comm;     /* of its main thread, a reference */
 	struct epoch *epochs; /* by time; none if it is in no shard */
 	size_t nr_epochs, nr_epochs_allocated;
 	struct task *first_task; /* those in the table */
@@ -90,7 +90,7 @@ struct comm_entry {
 
 /* A thread. All but nr_refs, process, pid and tid: guarded by its shard's lock. */
 struct task {
-	struct node node; /* in shard.tasks */
+	struct node node;	  /* in shard.tasks */
 	_Atomic uint32_t nr_refs; /* the table's included */
 	uint32_t pid, tid;
 	bool in_table;
@@ -98,8 +98,8 @@ struct task {
 	uint64_t born_ns;
 	uint64_t seen_ns;
 	uint64_t died_ns;
-	struct process *process; /* a reference */
-	struct comm_entry comms[NR_COMMS]; /* by time */
+	struct process *process;		      /* a reference */
+	struct comm_entry comms[NR_COMMS];	      /* by time */
 	struct task *next_sibling, *previous_sibling; /* of the process, in the table */
 	struct task *next_dead, *previous_dead;
 };
@@ -200,8 +200,8 @@ struct process *process_find_locked(struct shard *shard, uint32_t pid, uint64_t 
 	REQUIRES(shard->lock);
 
 /* All its tasks but @but (may be NULL) end at @time_ns. */
-void process_end_tasks_locked(struct shard *shard, struct process *process,
-			      const struct task *but, uint64_t time_ns) REQUIRES(shard->lock);
+void process_end_tasks_locked(struct shard *shard, struct process *process, const struct task *but,
+			      uint64_t time_ns) REQUIRES(shard->lock);
 
 /* Its space at @time_ns, borrowed; NULL when it is forgotten. */
 struct address_space *process_space_locked(struct shard *shard, const struct process *process,
@@ -212,8 +212,7 @@ void process_add_epoch_locked(struct shard *shard, struct process *process, uint
 			      struct address_space *space) REQUIRES(shard->lock);
 
 /* Have thread_table_trim() look at it: an epoch or a map has ended. */
-void process_note_trim_locked(struct shard *shard, struct process *process)
-	REQUIRES(shard->lock);
+void process_note_trim_locked(struct shard *shard, struct process *process) REQUIRES(shard->lock);
 
 void shard_init(struct shard *shard);
 

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@
 /* How long a tick waits for answers of the synthesizer. */
 #define SYNTH_WAIT_NS (40 * NSEC_PER_MSEC)
 #define HOUSEKEEPING_NS NSEC_PER_SEC
+/* Until the first tick has measured what comes: a small ring fills fast. */
+#define FIRST_DRAIN_NS (50 * NSEC_PER_MSEC)
 /* Dead tasks stay at least this long: a reader may be this far behind. */
 #define KEEP_DEAD_NS (10 * NSEC_PER_SEC)
 #define MAX_STRETCH_NS (60 * NSEC_PER_SEC)
@@ -35,15 +38,37 @@ void tick_run_reader(struct reader_worker *reader, uint64_t cut_ns, const uint64
 	reader_locate(reader->reader);
 }
 
+static int compare_ranks(const void *a, const void *b, void *arg)
+{
+	struct event_set *events = arg;
+	const size_t *left = a;
+	const size_t *right = b;
+	uint32_t left_node = event_set_cpu(events, *left)->node;
+	uint32_t right_node = event_set_cpu(events, *right)->node;
+
+	if (left_node != right_node)
+		return left_node < right_node ? -1 : 1;
+	return *left < *right ? -1 : *left > *right;
+}
+
+/*
+ * Equal slices of the CPUs, node by node: with a multiple of the nodes' number of readers,
+ * and nodes alike, each reader has CPUs of one node.
+ */
 void tick_share_cpus(struct collector *collector)
 {
-	size_t nr_cpus = event_set_nr_cpus(collector->options.events);
+	struct event_set *events = collector->options.events;
+	size_t nr = event_set_nr_cpus(events);
+	size_t *ranks = mem_calloc(nr, sizeof(*ranks));
 
+	for (size_t i = 0; i < nr; i++)
+		ranks[i] = i;
+	qsort_r(ranks, nr, sizeof(*ranks), compare_ranks, events);
 	for (unsigned int i = 0; i < collector->nr_readers; i++)
 		reader_clear_cpus(collector->readers[i].reader);
-	/* Neighbours together: they are on one node. */
-	for (size_t i = 0; i < nr_cpus; i++)
-		reader_add_cpu(collector->readers[i * collector->nr_readers / nr_cpus].reader, i);
+	for (size_t i = 0; i < nr; i++)
+		reader_add_cpu(collector->readers[i * collector->nr_readers / nr].reader, ranks[i]);
+	free(ranks);
 }
 
 /* ---- placing ---- */
@@ -213,8 +238,27 @@ static void note_cpu_shares(struct collector *collector, uint64_t elapsed_ns)
 	}
 }
 
-/* Is the refresh too short for what reading takes? Say so, and stretch it. */
-static void check_latency(struct collector *collector, uint64_t refresh_ns, uint64_t tick_ns)
+/*
+ * Stretch the refresh when a tick takes most of it. @interval_ns is what the tick had:
+ * a stretched one does more work, and must not be stretched further for that alone. The
+ * way back is by halves, since the share grows again.
+ */
+static void adapt(struct collector *collector, uint64_t refresh_ns, uint64_t interval_ns,
+		  uint64_t tick_ns)
+{
+	if (tick_ns > interval_ns / 2) {
+		latency_late(collector->options.latency);
+		if (collector->options.adapt)
+			collector->stretched_ns = MIN(4 * tick_ns, MAX_STRETCH_NS);
+	} else if (tick_ns < interval_ns / 4) {
+		collector->stretched_ns /= 2;
+		if (collector->stretched_ns <= refresh_ns)
+			collector->stretched_ns = 0;
+	}
+}
+
+/* Is the refresh too short for what reading takes? Say so. */
+static void check_latency(struct collector *collector, uint64_t interval_ns)
 {
 	struct snapshot_header *header = &collector->figures;
 	struct event_set_info info;
@@ -223,7 +267,7 @@ static void check_latency(struct collector *collector, uint64_t refresh_ns, uint
 	event_set_get_info(collector->options.events, &info);
 	situation = (struct latency_situation){
 		.read_ns = collector->tick_read_ns,
-		.refresh_ns = refresh_ns,
+		.refresh_ns = interval_ns,
 		.freq = info.freq,
 		.nr_readers = collector->nr_readers,
 		.nr_cpus = info.nr_cpus_open,
@@ -235,13 +279,6 @@ static void check_latency(struct collector *collector, uint64_t refresh_ns, uint
 	collector->last_overwritten = header->nr_overwritten;
 	if (!latency_advice(&situation, collector->advice, sizeof(collector->advice)))
 		collector->advice[0] = '\0';
-	if (tick_ns > refresh_ns / 2) {
-		latency_late(collector->options.latency);
-		if (collector->options.adapt)
-			collector->stretched_ns = MIN(4 * tick_ns, MAX_STRETCH_NS);
-	} else if (tick_ns < refresh_ns / 4) {
-		collector->stretched_ns = 0;
-	}
 }
 
 void tick_end(struct collector *collector, uint64_t refresh_ns)
@@ -249,6 +286,7 @@ void tick_end(struct collector *collector, uint64_t refresh_ns)
 	struct snapshot_header *header = &collector->figures;
 	uint64_t now_ns = clock_now_ns();
 	uint64_t elapsed_ns = now_ns - MAX(collector->self_wall_ns, collector->enabled_ns);
+	uint64_t interval_ns = MAX(elapsed_ns, refresh_ns); /* early ticks are short */
 	uint64_t tick_ns = collector->tick_all_ns;
 	struct synth_progress progress;
 	bool first = !header->sequence;
@@ -267,8 +305,9 @@ void tick_end(struct collector *collector, uint64_t refresh_ns)
 	header->read_ns = collector->tick_read_ns;
 	header->tick_ns = tick_ns;
 	header->refresh_ns = refresh_ns;
-	header->read_share = refresh_ns ? (double)header->read_ns / (double)refresh_ns : 0;
-	check_latency(collector, refresh_ns, tick_ns);
+	header->read_share = interval_ns ? (double)header->read_ns / (double)interval_ns : 0;
+	check_latency(collector, interval_ns);
+	adapt(collector, refresh_ns, interval_ns, tick_ns);
 	latency_tick(collector->options.latency, TICK_ALL, tick_ns);
 	synth_get_progress(collector->synth, &progress);
 	if (first)
@@ -296,7 +335,7 @@ uint64_t tick_drain_interval(struct collector *collector, uint64_t refresh_ns)
 		/* Nothing measured yet: what collector_start() needs to know once. */
 		collector->figures.overwrite = info.overwrite;
 		collector->figures.freq = info.freq;
-		return refresh_ns;
+		return MIN(refresh_ns, FIRST_DRAIN_NS);
 	}
 	if (!collector->tick_bytes || !info.sample_ring_bytes)
 		return refresh_ns;
@@ -438,6 +477,9 @@ static void add_notes(struct collector *collector, struct snapshot *snapshot)
 		snapshot_add_note(snapshot, NOTE_WARN, collector->advice);
 	if (collector->trouble[0])
 		snapshot_add_note(snapshot, NOTE_WARN, collector->trouble);
+	if (header->nr_lost_metadata)
+		snapshot_add_note(snapshot, NOTE_WARN,
+				  "records of tasks and maps were lost: some names may be missing or wrong");
 	if (header->target_gone)
 		snapshot_add_note(snapshot, NOTE_WARN, "target has exited: these are its last samples");
 	if (header->kernel_hidden)

@@ -223,7 +223,6 @@ static void note_code(struct elf_file *file)
 		    segment.p_offset >= file->size || file->nr_code == ELF_MAX_CODE_SEGMENTS)
 			continue;
 		segment.p_filesz = MIN(segment.p_filesz, file->size - segment.p_offset);
-		segment.p_filesz = MIN(segment.p_filesz, UINT64_MAX - segment.p_vaddr);
 		file->code[file->nr_code++] = segment;
 	}
 }

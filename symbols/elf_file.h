@@ -35,17 +35,17 @@ struct elf_file {
 	size_t section_names_size;
 	Elf64_Phdr code[ELF_MAX_CODE_SEGMENTS]; /* executable, cut to the file */
 	size_t nr_code;
-	size_t last_code; /* the one found last: neighbours come in turn */
+	size_t last_code;    /* the one found last: neighbours come in turn */
 	uint64_t names_left; /* bytes of names that may still go into a table */
 };
 
 /* Where symbols of one kind come from: their bytes as they are in the file. */
 struct elf_symbol_source {
-	unsigned char *symbols;	 /* nr_symbols of elf_symbol_size() bytes each */
+	unsigned char *symbols; /* nr_symbols of elf_file_symbol_size() bytes each */
 	size_t nr_symbols;
-	char *names;		 /* names_size bytes and a NUL */
+	char *names; /* names_size bytes and a NUL */
 	size_t names_size;
-	Elf32_Word *sections;	 /* SHT_SYMTAB_SHNDX, by symbol; may be NULL */
+	Elf32_Word *sections; /* SHT_SYMTAB_SHNDX, by symbol; may be NULL */
 	size_t nr_sections;
 };
 
@@ -55,8 +55,8 @@ struct elf_symbol_source {
  * reported.
  */
 int elf_file_init_fd(struct elf_file *file, int fd, struct err *err) MUST_CHECK;
-int elf_file_init_image(struct elf_file *file, const void *image, size_t size, struct err *err)
-	MUST_CHECK;
+int elf_file_init_image(struct elf_file *file, const void *image, size_t size,
+			struct err *err) MUST_CHECK;
 void elf_file_release(struct elf_file *file);
 
 /*

@@ -189,8 +189,8 @@ static void add_stubs(struct plt *plt, const unsigned char *code, const Elf64_Sh
 	for (size_t pos = 0; pos < size; pos += step) {
 		uint64_t vaddr = section->sh_addr + pos;
 
-		if (is_x86 ? decode_x86_64(code + pos, size - pos, vaddr, &stub) :
-			     decode_aarch64(code + pos, size - pos, vaddr, &stub)) {
+		if (is_x86 ? decode_x86_64(code + pos, size - pos, vaddr, &stub)
+			   : decode_aarch64(code + pos, size - pos, vaddr, &stub)) {
 			stub.size = MIN(stub.size, size - pos);
 			add_stub(plt, offset + pos, &stub);
 			pos += stub.size - step;
@@ -207,7 +207,8 @@ static int add_section(struct plt *plt, const Elf64_Shdr *section)
 	if (!elf_file_code_offset(plt->file, section->sh_addr, &offset, &end) ||
 	    section->sh_size > end - offset)
 		return 0;
-	symbol_table_add(plt->table, offset, section->sh_size, 0, SYMBOL_FALLBACK, "[plt]", 5, NULL);
+	symbol_table_add(plt->table, offset, section->sh_size, 0, SYMBOL_FALLBACK, "[plt]", 5,
+			 NULL);
 	if (!plt->nr_slots)
 		return 0;
 	plt->nr_bytes += section->sh_size;

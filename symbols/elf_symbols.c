@@ -164,8 +164,8 @@ static enum symbol_binding symbol_binding(const Elf64_Sym *symbol)
 }
 
 /* The file offset up to which a sizeless symbol at @offset may extend; 0: no bytes. */
-static uint64_t sizeless_limit(const Elf64_Sym *symbol, const Elf64_Shdr *section,
-			       uint64_t offset, uint64_t segment_end)
+static uint64_t sizeless_limit(const Elf64_Sym *symbol, const Elf64_Shdr *section, uint64_t offset,
+			       uint64_t segment_end)
 {
 	uint64_t left;
 
@@ -201,8 +201,8 @@ static int add_symbol(struct reader *reader, const struct elf_symbol_source *sou
 	symbol.st_size = MIN(symbol.st_size, segment_end - offset);
 	if (!symbol.st_size && source == &reader->all)
 		limit = sizeless_limit(&symbol, section, offset, segment_end);
-	symbol_table_add(reader->table, offset, symbol.st_size, limit, symbol_binding(&symbol), name,
-			 len, NULL);
+	symbol_table_add(reader->table, offset, symbol.st_size, limit, symbol_binding(&symbol),
+			 name, len, NULL);
 	return 0;
 }
 

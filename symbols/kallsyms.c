@@ -278,7 +278,7 @@ int kallsyms_read(const char *path, struct symbol_table **ret_table, struct err 
 		parse_lines(&reader);
 	if (!ret && reader.has_lines && !reader.nr_lines) {
 		ret = err_say(err, -EACCES, "%s: addresses are hidden (all zero)", path);
-		err_hint(err, "Run as root, or set kernel.kptr_restrict to 0 (1 needs CAP_SYSLOG).");
+		err_hint(err, "Run as root, or set kernel.kptr_restrict to 0 (1: CAP_SYSLOG).");
 	}
 	if (!ret) {
 		sort_lines(&reader);

@@ -73,8 +73,8 @@ void symbol_table_free(struct symbol_table *table)
 	if (!table)
 		return;
 	for (size_t i = 0; table->known && i < table->nr_entries; i++) {
-		struct known_symbol *known = atomic_load_explicit(&table->known[i],
-								  memory_order_relaxed);
+		struct known_symbol *known =
+			atomic_load_explicit(&table->known[i], memory_order_relaxed);
 
 		if (known)
 			free(known->demangled);
@@ -195,14 +195,16 @@ static int compare_entries(const void *left_arg, const void *right_arg, void *ar
 
 static void sort_entries(struct symbol_table *table)
 {
-	for (size_t i = 1; i < table->nr_entries; i++) {
-		if (compare_entries(&table->entries[i - 1], &table->entries[i],
-				    table->names.text) > 0) {
-			qsort_r(table->entries, table->nr_entries, sizeof(*table->entries),
-				compare_entries, table->names.text);
-			return;
-		}
-	}
+	const struct entry *entries = table->entries;
+	size_t i = 1;
+
+	/* kallsyms come in order. */
+	while (i < table->nr_entries &&
+	       compare_entries(&entries[i - 1], &entries[i], table->names.text) <= 0)
+		i++;
+	if (i < table->nr_entries)
+		qsort_r(table->entries, table->nr_entries, sizeof(*table->entries), compare_entries,
+			table->names.text);
 }
 
 struct sweep {

@@ -122,7 +122,8 @@ static void test_one_map_may_cover_many(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 20; i++)
-		address_space_map(space, 0x10000 * i, 0x10000 * i + 0x8000, 0, dso[i % 2], 10, false);
+		address_space_map(space, 0x10000 * i, 0x10000 * i + 0x8000, 0, dso[i % 2], 10,
+				  false);
 	assert_true(address_space_map(space, 0x4000, 0x120000 + 0x4000, 0, dso[2], 20, false));
 	assert_at(space, 0x3fff, 30, dso[0], 0x3fff);
 	assert_at(space, 0x4000, 30, dso[2], 0);

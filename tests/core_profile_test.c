@@ -193,7 +193,7 @@ static void test_every_part_of_the_key_tells_cells_apart(void **state)
 		key.comm = what == 3 ? other : key.comm;
 		key.dso = what == 4 ? fixture.unknown : key.dso;
 		key.cpu = what == 5;
-		key.event = what == 6;
+		key.event = what == 6 ? 256 : 0; /* 0 in a byte */
 		key.flags = what == 7 ? CELL_KERNEL : 0;
 		if (what == 8)
 			key.chain = chain_table_add(profile_chains(fixture.profile),

@@ -814,7 +814,7 @@ static void test_small_rows_are_counted_and_not_shown(void **state)
 	run(&fixture);
 	assert_nr_rows(&fixture, 2);
 	assert_int_equal(snapshot_header(fixture.snapshot)->nr_rows_hidden, 1);
-	fixture.context.max_rows = 1;
+	fixture.spec.max_rows = 1;
 	run(&fixture);
 	assert_nr_rows(&fixture, 1);
 	assert_row(&fixture, "app app main", 0.9);
@@ -965,6 +965,79 @@ static void test_chains_of_a_row_by_name_heaviest_first(void **state)
 	fixture_release(&fixture);
 }
 
+static void test_all_chains_hold_all_samples_of_a_row(void **state)
+{
+	struct fixture fixture;
+	const struct row *row;
+	double nr_samples = 0;
+
+	(void)state;
+	fixture_init(&fixture);
+	/* Told apart by name: each from another function without one. */
+	for (uint64_t i = 0; i < 100; i++)
+		add_chain(&fixture, user(&fixture, 0, fixture.lib, 0x1000), 1,
+			  (struct location[]){ { fixture.app, 0x9000 + i } }, 1);
+	add(&fixture, user(&fixture, 0, fixture.lib, 0x1000), 3);
+	fixture.spec.chains = true;
+	run(&fixture);
+	assert_int_equal(snapshot_row(fixture.snapshot, 0)->nr_chains, 32);
+	fixture.spec.max_chains = SIZE_MAX;
+	run(&fixture);
+	assert_nr_rows(&fixture, 1);
+	row = snapshot_row(fixture.snapshot, 0);
+	assert_int_equal(row->nr_chains, 101);
+	for (size_t i = 0; i < row->nr_chains; i++)
+		nr_samples += snapshot_chain(fixture.snapshot, row->first_chain + i)->nr_samples;
+	assert_near(nr_samples, 103);
+	fixture_release(&fixture);
+}
+
+static void test_a_sample_without_callers_is_a_chain_of_one_frame(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	add(&fixture, user(&fixture, 0, fixture.app, 0x1000), 3);
+	fixture.spec.chains = true;
+	run(&fixture);
+	assert_false(snapshot_header(fixture.snapshot)->has_chains);
+	assert_int_equal(snapshot_nr_chains(fixture.snapshot), 1);
+	assert_chain(&fixture, 0, 3, "main");
+	fixture_release(&fixture);
+}
+
+static void test_frames_of_a_chain_tell_where_they_are(void **state)
+{
+	const struct frame_place *const *places;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	add_chain(&fixture, kernel(&fixture, 0, 0x1001), 1,
+		  (struct location[]){ { fixture.app, 0x9123 }, { fixture.unknown, 0x55 } }, 2);
+	add_chain(&fixture, user(&fixture, 0, fixture.app, 0x1000), 1,
+		  (struct location[]){ { fixture.app, 0x9123 } }, 1);
+	fixture.spec.chains = true;
+	run(&fixture);
+	assert_int_equal(snapshot_nr_chains(fixture.snapshot), 2);
+	places = snapshot_chain(fixture.snapshot,
+				get_row(&fixture, "app [kernel] do_syscall_64")->first_chain)
+			 ->places;
+	assert_string_equal(places[0]->name, "do_syscall_64");
+	assert_string_equal(places[0]->dso, "[kernel]");
+	assert_true(places[0]->kernel && places[0]->has_symbol);
+	assert_string_equal(places[1]->name, "[app]");
+	assert_string_equal(places[1]->dso, "app");
+	assert_int_equal(places[1]->offset, 0x9123);
+	assert_false(places[1]->kernel || places[1]->has_symbol);
+	assert_string_equal(places[2]->name, "[unknown]");
+	assert_ptr_equal(places[1], snapshot_chain(fixture.snapshot,
+						   get_row(&fixture, "app app main")->first_chain)
+					    ->places[1]);
+	fixture_release(&fixture);
+}
+
 static void test_unnamed_callers_are_one_row_and_keep_their_address_in_chains(void **state)
 {
 	struct fixture fixture;
@@ -1078,6 +1151,9 @@ int main(void)
 		cmocka_unit_test(test_without_children_callers_have_no_rows),
 		cmocka_unit_test(test_filters_look_at_callers_rows_too),
 		cmocka_unit_test(test_chains_of_a_row_by_name_heaviest_first),
+		cmocka_unit_test(test_all_chains_hold_all_samples_of_a_row),
+		cmocka_unit_test(test_a_sample_without_callers_is_a_chain_of_one_frame),
+		cmocka_unit_test(test_frames_of_a_chain_tell_where_they_are),
 		cmocka_unit_test(test_unnamed_callers_are_one_row_and_keep_their_address_in_chains),
 		cmocka_unit_test(test_hidden_levels_hide_frames_but_no_user_code_below_them),
 		cmocka_unit_test(test_windows_reach_the_profile),

@@ -44,7 +44,7 @@ static void test_every_part_of_the_key_tells_apart(void **state)
 	tuples[1].tid = 8;
 	tuples[2].ip = 0x1001;
 	tuples[3].cpu = 4;
-	tuples[4].event = 1;
+	tuples[4].event = 256; /* in a byte it would be 0 */
 	tuples[5].cpumode = 1;
 	tuples[6].nr_chain = 3;
 	for (int round = 0; round < 2; round++) {

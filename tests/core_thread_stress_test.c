@@ -69,8 +69,11 @@ static uint32_t tid_of(uint32_t pid, uint32_t nr)
 static struct map_fact pick_map(struct stress *stress)
 {
 	uint64_t start = UINT64_C(0x1000) * (1 + pick(stress, 64));
-	struct map_fact map = { .start = start, .end = start + 0x1000 * (1 + pick(stress, 4)),
-				.pgoff = start, .dev_major = 8, .path = "/bin/file" };
+	struct map_fact map = { .start = start,
+				.end = start + 0x1000 * (1 + pick(stress, 4)),
+				.pgoff = start,
+				.dev_major = 8,
+				.path = "/bin/file" };
 
 	map.inode = 1 + pick(stress, NR_FILES);
 	if (!pick(stress, 5))
@@ -119,9 +122,15 @@ static void do_synthesize(struct stress *stress)
 	struct synth_thread threads[2] = { { .tid = pid, .comm = "scanned" },
 					   { .tid = tid_of(pid, 1), .comm = "thread" } };
 	struct synth_process process = {
-		.pid = pid, .ppid = 1, .uid = 1000, .has_maps = pick(stress, 4) != 0,
-		.scan_start_ns = tick(), .threads = threads, .nr_threads = 1 + pick(stress, 2),
-		.maps = maps, .nr_maps = ARRAY_SIZE(maps),
+		.pid = pid,
+		.ppid = 1,
+		.uid = 1000,
+		.has_maps = pick(stress, 4) != 0,
+		.scan_start_ns = tick(),
+		.threads = threads,
+		.nr_threads = 1 + pick(stress, 2),
+		.maps = maps,
+		.nr_maps = ARRAY_SIZE(maps),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
@@ -139,6 +148,7 @@ static void ask_about(struct stress *stress, struct task *task, uint64_t time_ns
 	uint64_t ips[8];
 	uint8_t results[8];
 	struct str *comm;
+	uint32_t uid;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ips); i++)
 		ips[i] = UINT64_C(0x1000) * pick(stress, 70) + pick(stress, 0x1000);
@@ -159,7 +169,8 @@ static void ask_about(struct stress *stress, struct task *task, uint64_t time_ns
 	str_put(comm);
 	(void)task_is_target(table, task);
 	(void)task_is_kernel_thread(table, task);
-	expect(task_uid(table, task) == 1000 || task_uid(table, task) == UINT32_MAX);
+	uid = task_uid(table, task);
+	expect(uid == 1000 || uid == UINT32_MAX);
 }
 
 static void do_question(struct stress *stress)
@@ -194,8 +205,9 @@ static void do_housekeeping(struct stress *stress)
 
 static void run(void *arg)
 {
-	static void (*const steps[])(struct stress *stress) = {
-		do_fork, do_comm, do_mmap, do_mmap, do_exit, do_synthesize, do_question, do_question,
+	static void (*const steps[])(struct stress * stress) = {
+		do_fork, do_comm,	do_mmap,     do_mmap,
+		do_exit, do_synthesize, do_question, do_question,
 	};
 	struct stress *stress = arg;
 
@@ -231,8 +243,8 @@ static void test_everything_at_once(void **state)
 	table = thread_table_new(&options);
 	for (size_t i = 0; i < NR_WORKERS; i++) {
 		stresses[i].seed = i + 1;
-		assert_int_equal(worker_start("stress", run, &stresses[i], &stresses[i].worker,
-					      NULL), 0);
+		assert_int_equal(
+			worker_start("stress", run, &stresses[i], &stresses[i].worker, NULL), 0);
 	}
 	for (size_t i = 0; i < NR_WORKERS; i++)
 		worker_join(stresses[i].worker);

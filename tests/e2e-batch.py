@@ -43,7 +43,6 @@ def shown(name):
 
 def start_hostile():
     """Programs with hostile names, file names and symbols that spin."""
-    e2e.need_machine()
     e2e.start(e2e.build("comms.c"), *(name.hex() for name in HOSTILE), cwd=e2e.temporary())
     with open(e2e.build("spin.c"), "rb") as file:
         program = file.read()
@@ -55,7 +54,7 @@ def start_hostile():
             file.write(program)
         os.chmod(path, 0o755)
         # start() would make text of the path.
-        process = subprocess.Popen([path])  # pylint: disable=consider-using-with
+        process = subprocess.Popen([path, "60"])  # pylint: disable=consider-using-with
         e2e.at_end(e2e.stop, process)
 
 
@@ -442,4 +441,4 @@ def _():
 
 
 if __name__ == "__main__":
-    sys.exit(e2e.run())
+    sys.exit(e2e.run(e2e.need_events))

@@ -13,7 +13,7 @@ A test file declares its cases and runs them:
         e2e.check(report["samples"] > 0, f"no samples: {report}")
 
     if __name__ == "__main__":
-        sys.exit(e2e.run())
+        sys.exit(e2e.run(e2e.need_events))
 
 A case fails by check() or any exception, and raises Skip where this machine cannot do
 it. What a case started or changed is undone when it ends, however it ends.
@@ -107,6 +107,7 @@ def _print_details(text):
 def _run_case(number, fact, function):
     """True unless it failed."""
     ok, suffix, details = True, "", ""
+    begin = time.monotonic()
     try:
         try:
             function()
@@ -119,12 +120,25 @@ def _run_case(number, fact, function):
     except Exception:  # pylint: disable=broad-exception-caught
         ok, details = False, traceback.format_exc()
     print(f"{'ok' if ok else 'not ok'} {number} - {fact}{suffix}", flush=True)
-    _print_details(details)
+    _print_details(f"{time.monotonic() - begin:.1f} s\n{details}")
     return ok
 
 
-def run():
-    """Run the cases whose fact contains an argument, all without one. The exit status."""
+def _missing(need):
+    """Why nothing can run; None."""
+    if not os.path.exists(SYMTOP):
+        return f"{SYMTOP} is not built"
+    try:
+        if need:
+            need()
+    except Skip as skip:
+        return str(skip)
+    return None
+
+
+def run(need=None):
+    """Run the cases whose fact contains an argument, all without one; none when need()
+    raises Skip. The exit status."""
     def leave(number, _frame):
         for other in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(other, signal.SIG_IGN)
@@ -132,8 +146,9 @@ def run():
 
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
-    if not os.path.exists(SYMTOP):
-        print(f"1..0 # SKIP {SYMTOP} is not built")
+    missing = _missing(need)
+    if missing:
+        print(f"1..0 # SKIP {missing}")
         return 0
     wanted = sys.argv[1:]
     chosen = [(f, c) for f, c in _cases if not wanted or any(w in f for w in wanted)]
@@ -163,15 +178,14 @@ def need_root():
         raise Skip("needs root")
 
 
-def _can_sample_machine():
+def _can_sample(pid, cpu):
     numbers = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319, "s390x": 331}
     number = numbers.get(platform.machine())
     if number is None:
         raise Skip("the number of perf_event_open(2) is not known here")
-    # A cpu-clock event (type 1, config 0) of the whole of the first CPU allowed, disabled.
-    attr = struct.pack("IIQQQQQ", 1, 128, 0, 1000000, 0, 0, 1).ljust(128, b"\0")
-    cpu = min(os.sched_getaffinity(0))
-    fd = LIBC.syscall(number, attr, -1, cpu, -1, ctypes.c_ulong(8))
+    # A cpu-clock event (type 1, config 0), disabled, without the kernel and hypervisor.
+    attr = struct.pack("IIQQQQQ", 1, 128, 0, 1000000, 0, 0, 1 | 1 << 5 | 1 << 6)
+    fd = LIBC.syscall(number, attr.ljust(128, b"\0"), pid, cpu, -1, ctypes.c_ulong(8))
     if fd >= 0:
         os.close(fd)
     return fd >= 0
@@ -179,8 +193,14 @@ def _can_sample_machine():
 
 def need_machine():
     """Skip unless whole CPUs may be sampled."""
-    if not _can_sample_machine():
+    if not _can_sample(-1, min(os.sched_getaffinity(0))):
         raise Skip("perf_event_open(2) of the whole machine is refused here")
+
+
+def need_events():
+    """Skip unless at least own processes may be sampled."""
+    if not _can_sample(0, -1):
+        raise Skip("perf_event_open(2) is refused here")
 
 
 def need_tool(name):
@@ -530,8 +550,11 @@ class Terminal:
     def send(self, keys):
         os.write(self.master, keys.encode() if isinstance(keys, str) else keys)
 
+    def lines(self):
+        return [line.rstrip() for line in self.screen.display]
+
     def text(self):
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        return "\n".join(self.lines())
 
     def wait(self, regex, limit=10):
         """Wait until the screen's text matches; the match. Fails after limit."""

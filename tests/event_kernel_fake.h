@@ -22,10 +22,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/mutex.h"
 #include "core/event_kernel.h"
 #include "core/event_set.h"
 
 #define FAKE_MAX_OPENS 20000
+#define FAKE_MAX_CALLS 100000
 #define FAKE_PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
 struct fake_open {
@@ -39,6 +41,16 @@ struct fake_open {
 	int output; /* fd it was redirected to, -1 */
 	unsigned int nr_enabled, nr_disabled;
 };
+
+/* Any call, in the order of coming. */
+struct fake_call {
+	char what;    /* 'm' move, 'o' open, 'i' id, 'r' ring, 's' set output, 'e', 'd' */
+	int cpu;      /* of the event; the one to move to */
+	int place;    /* where the worker had moved to, -1: nowhere */
+	pid_t worker; /* thread id */
+};
+
+static _Thread_local int fake_place = -1;
 
 /* What it is like. Zeroes are a modern machine, all rights, no limits. */
 static struct fake_kernel {
@@ -66,12 +78,26 @@ static struct fake_kernel {
 	bool has_capabilities;
 	int stopped_cpu;	     /* it went and returned: its events are dead; -1: none */
 	bool hangs_up;		     /* at once; saves the other end of the pipe */
+	struct cpuset bad_cpus;	     /* EBUSY for events that are not dummies */
+	int move_code;		     /* the errno for moves */
 
 	struct fake_open *opens;
 	size_t nr_opens, nr_open_calls;
 	size_t nr_locked_pages, nr_rings, max_pages_asked;
 	uint64_t next_id;
+	struct fake_call *calls;
+	size_t nr_calls, nr_moves;
 } fake;
+
+/* Set-up workers are several. */
+static struct mutex fake_lock;
+
+static inline void fake_note_locked(char what, int cpu) REQUIRES(fake_lock)
+{
+	if (fake.nr_calls == FAKE_MAX_CALLS)
+		abort();
+	fake.calls[fake.nr_calls++] = (struct fake_call){ what, cpu, fake_place, gettid() };
+}
 
 struct fake_ring {
 	int fd;
@@ -141,10 +167,14 @@ static inline int fake_check(const struct perf_event_attr *attr, pid_t pid, int 
 		ret = fake_check_hardware(attr, cpu, group_fd);
 	if (!ret && attr->type == PERF_TYPE_SOFTWARE && attr->config != PERF_COUNT_SW_DUMMY)
 		ret = fake.software_code;
+	if (!ret && cpuset_has(&fake.bad_cpus, (unsigned int)cpu) &&
+	    !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY))
+		ret = -EBUSY;
 	return ret;
 }
 
-static inline int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+static inline int fake_open_locked(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+	REQUIRES(fake_lock)
 {
 	struct fake_open *call;
 	struct stat status;
@@ -152,6 +182,7 @@ static inline int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, in
 	int ret;
 
 	fake.nr_open_calls++;
+	fake_note_locked('o', cpu);
 	ret = fake_check(attr, pid, cpu, group_fd);
 	if (ret)
 		return ret;
@@ -170,6 +201,16 @@ static inline int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, in
 				    .fd = fds[0], .writer = fds[1], .output = -1,
 				    .inode = status.st_ino, .id = ++fake.next_id };
 	return fds[0];
+}
+
+static inline int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+{
+	int fd;
+
+	mutex_lock(&fake_lock);
+	fd = fake_open_locked(attr, pid, cpu, group_fd);
+	mutex_unlock(&fake_lock);
+	return fd;
 }
 
 /* Numbers of descriptors are used again, pipes are not. */
@@ -199,9 +240,23 @@ static inline struct fake_open *fake_get(int fd)
 	return call;
 }
 
-static inline int fake_control(int fd, unsigned long request, unsigned long arg)
+/* The same, with a note that it was asked for @what. */
+static inline struct fake_open *fake_use_locked(int fd, char what) REQUIRES(fake_lock)
 {
 	struct fake_open *call = fake_find(fd);
+
+	if (call)
+		fake_note_locked(what, call->cpu);
+	return call;
+}
+
+static inline int fake_control_locked(int fd, unsigned long request, unsigned long arg)
+	REQUIRES(fake_lock)
+{
+	char what = request == PERF_EVENT_IOC_SET_OUTPUT ? 's'
+		    : request == PERF_EVENT_IOC_ENABLE	 ? 'e'
+							 : 'd';
+	struct fake_open *call = fake_use_locked(fd, what);
 
 	if (!call)
 		return -EBADF;
@@ -214,14 +269,26 @@ static inline int fake_control(int fd, unsigned long request, unsigned long arg)
 	return 0;
 }
 
+static inline int fake_control(int fd, unsigned long request, unsigned long arg)
+{
+	int ret;
+
+	mutex_lock(&fake_lock);
+	ret = fake_control_locked(fd, request, arg);
+	mutex_unlock(&fake_lock);
+	return ret;
+}
+
 static inline int fake_read_id(int fd, uint64_t *ret_id)
 {
-	struct fake_open *call = fake_find(fd);
+	const struct fake_open *call;
 
-	if (!call)
-		return -EBADF;
-	*ret_id = call->id;
-	return 0;
+	mutex_lock(&fake_lock);
+	call = fake_use_locked(fd, 'i');
+	if (call)
+		*ret_id = call->id;
+	mutex_unlock(&fake_lock);
+	return call ? 0 : -EBADF;
 }
 
 static inline int fake_read_enabled_ns(int fd, uint64_t *ret_ns)
@@ -234,12 +301,15 @@ static inline int fake_read_enabled_ns(int fd, uint64_t *ret_ns)
 	return 0;
 }
 
-static inline int fake_ring_open(int fd, enum ring_kind kind, size_t nr_pages,
-				 struct ring **ret_ring, struct err *err)
+static inline int fake_ring_open_locked(int fd, enum ring_kind kind, size_t nr_pages,
+					struct ring **ret_ring, struct err *err)
+	REQUIRES(fake_lock)
 {
 	int code = fake.ring_code ? fake.ring_code : -EPERM;
 	struct fake_ring *ring;
 
+	if (!fake_use_locked(fd, 'r'))
+		return err_set(err, -EBADF, "ring");
 	fake.max_pages_asked = MAX(fake.max_pages_asked, nr_pages);
 	if (fake.max_locked_pages && fake.nr_locked_pages + nr_pages + 1 > fake.max_locked_pages)
 		return err_set(err, code, "ring");
@@ -251,15 +321,40 @@ static inline int fake_ring_open(int fd, enum ring_kind kind, size_t nr_pages,
 	return 0;
 }
 
+static inline int fake_ring_open(int fd, enum ring_kind kind, size_t nr_pages,
+				 struct ring **ret_ring, struct err *err)
+{
+	int ret;
+
+	mutex_lock(&fake_lock);
+	ret = fake_ring_open_locked(fd, kind, nr_pages, ret_ring, err);
+	mutex_unlock(&fake_lock);
+	return ret;
+}
+
 static inline void fake_ring_free(struct ring *ring)
 {
 	struct fake_ring *mine = (struct fake_ring *)(void *)ring;
 
 	if (!ring)
 		return;
+	mutex_lock(&fake_lock);
 	fake.nr_locked_pages -= mine->nr_pages + 1;
 	fake.nr_rings--;
+	mutex_unlock(&fake_lock);
 	free(ring);
+}
+
+static inline int fake_move(unsigned int cpu)
+{
+	mutex_lock(&fake_lock);
+	fake.nr_moves++;
+	fake_note_locked('m', (int)cpu);
+	mutex_unlock(&fake_lock);
+	if (fake.move_code)
+		return fake.move_code;
+	fake_place = (int)cpu;
+	return 0;
 }
 
 static inline const struct fake_ring *fake_ring(const struct ring *ring)
@@ -285,6 +380,7 @@ static const struct event_kernel fake_kernel = {
 	.read_enabled_ns = fake_read_enabled_ns,
 	.ring_open = fake_ring_open,
 	.ring_free = fake_ring_free,
+	.move = fake_move,
 	.euid = fake_euid,
 	.has_capability = fake_has_capability,
 };
@@ -295,6 +391,8 @@ static inline void fake_start(void)
 	fake = (struct fake_kernel){ .offline_cpu = -1, .cpu_without_hardware = -1,
 				     .stopped_cpu = -1, .has_capabilities = true };
 	fake.opens = mem_calloc(FAKE_MAX_OPENS, sizeof(*fake.opens));
+	fake.calls = mem_calloc(FAKE_MAX_CALLS, sizeof(*fake.calls));
+	mutex_init(&fake_lock);
 	event_kernel = &fake_kernel;
 }
 
@@ -313,7 +411,10 @@ static inline void fake_stop(void)
 			close(fake.opens[i].writer);
 	}
 	free(fake.opens);
+	free(fake.calls);
 	fake.opens = NULL;
+	fake.calls = NULL;
+	mutex_release(&fake_lock);
 	event_kernel = &event_kernel_real;
 }
 

@@ -108,6 +108,18 @@ static void test_fc040_gap_is_nobodys(void **state)
 	symbol_table_free(table);
 }
 
+static void test_fc040_module_does_not_reach_to_the_next(void **state)
+{
+	struct symbol_table *table = read_text("ffffffffc0000000 t last_of_one\t[one]\n"
+					       "ffffffffc0004000 t first_of_two\t[two]\n");
+
+	(void)state;
+	assert_string_equal(name_at(table, 0xffffffffc0001fff), "last_of_one");
+	assert_string_equal(name_at(table, 0xffffffffc0002000), "");
+	assert_string_equal(name_at(table, 0xffffffffc0004000), "first_of_two");
+	symbol_table_free(table);
+}
+
 static void test_fc040_large_function_is_whole(void **state)
 {
 	struct symbol_table *table = read_text("ffffffff81000000 T large\n"
@@ -206,13 +218,13 @@ static void test_modules_and_bpf_are_objects(void **state)
 {
 	/* Not in order, as modules and programs are. */
 	struct symbol_table *table = read_text("ffffffff81000000 T kernel\n"
-					       "ffffffffc0002000 t ext4_b\t[ext4]\n"
+					       "ffffffffc0009000 t ext4_b\t[ext4]\n"
 					       "ffffffffc0001000 t ext4_a\t[ext4]\n"
 					       "ffffffffc0000000 t bpf_prog_12_x\t[bpf]\n");
 
 	(void)state;
 	assert_null(symbol_table_find(table, 0xffffffff81000000)->object);
-	assert_string_equal(symbol_table_find(table, 0xffffffffc0001fff)->name, "ext4_a");
+	assert_string_equal(name_at(table, 0xffffffffc0008fff), "ext4_a");
 	assert_string_equal(symbol_table_find(table, 0xffffffffc0001fff)->object, "ext4");
 	assert_string_equal(symbol_table_find(table, 0xffffffffc0000010)->object, "bpf");
 	assert_string_equal(symbol_table_find(table, 0xffffffffc0000010)->name, "bpf_prog_12_x");
@@ -254,7 +266,7 @@ static void test_malformed_lines_are_skipped(void **state)
 					       "ffffffff81000000 T \n"
 					       "ffffffff81000000 TT two\n"
 					       "ffffffff81000000  T space\n"
-					       "fffffffff81000000 T too_long\n"
+					       "fffffffff82000000 T too_long\n"
 					       "xyz T no_address\n"
 					       "ffffffff81000000 T no_end\t[modul\n"
 					       "ffffffff81000000 T \t[module]\n"
@@ -354,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_fc040_symbol_ends_where_the_next_begins),
 		cmocka_unit_test(test_fc040_last_symbol_is_limited),
 		cmocka_unit_test(test_fc040_gap_is_nobodys),
+		cmocka_unit_test(test_fc040_module_does_not_reach_to_the_next),
 		cmocka_unit_test(test_fc040_large_function_is_whole),
 		cmocka_unit_test(test_fc040_padding_names_nothing),
 		cmocka_unit_test(test_fc040_data_names_no_code_but_ends_it),

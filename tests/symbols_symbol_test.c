@@ -3,8 +3,10 @@
 
 #include "symbols/symbol.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -327,8 +329,8 @@ enum { NR_OFFSETS = 64, NR_RANDOM = 12 };
 
 static bool is_stronger(const struct item *left, const struct item *right)
 {
-	size_t left_underscores = strspn(left->name, "_"), right_underscores =
-								   strspn(right->name, "_");
+	size_t left_underscores = strspn(left->name, "_"),
+	       right_underscores = strspn(right->name, "_");
 
 	if (left->binding != right->binding)
 		return left->binding > right->binding;
@@ -396,8 +398,8 @@ static void test_random_overlaps_agree_with_the_model(void **state)
 		struct symbol_table *table;
 
 		for (int i = 0; i < NR_RANDOM; i++) {
-			snprintf(names[i], sizeof(names[i]), "%s%c%c", rand_r(&seed) % 4 ? "x" : "_",
-				 'a' + rand_r(&seed) % 26, 'a' + i);
+			snprintf(names[i], sizeof(names[i]), "%s%c%c",
+				 rand_r(&seed) % 4 ? "x" : "_", 'a' + rand_r(&seed) % 26, 'a' + i);
 			items[i].name = names[i];
 			items[i].start = (uint64_t)(rand_r(&seed) % (NR_OFFSETS - 16));
 			items[i].size = rand_r(&seed) % 3 ? (uint64_t)(rand_r(&seed) % 16 + 1) : 0;
@@ -418,6 +420,7 @@ enum { NR_WORKERS = 4, NR_SYMBOLS = 2000 };
 
 struct finder {
 	struct symbol_table *table;
+	_Atomic int *nr_waiting; /* they begin together */
 	const struct symbol *found[NR_SYMBOLS];
 };
 
@@ -425,6 +428,9 @@ static void find_all(void *arg)
 {
 	struct finder *finder = arg;
 
+	atomic_fetch_sub(finder->nr_waiting, 1);
+	while (atomic_load(finder->nr_waiting) > 0)
+		sched_yield();
 	for (int i = 0; i < NR_SYMBOLS; i++)
 		finder->found[i] = symbol_table_find(finder->table, (uint64_t)i * 16 + 3);
 }
@@ -434,6 +440,7 @@ static void test_workers_that_find_at_once_get_one_symbol(void **state)
 	struct symbol_table *table = symbol_table_new();
 	struct finder *finders = calloc(NR_WORKERS, sizeof(*finders));
 	struct worker *workers[NR_WORKERS];
+	_Atomic int nr_waiting = NR_WORKERS;
 
 	(void)state;
 	assert_non_null(finders);
@@ -447,7 +454,9 @@ static void test_workers_that_find_at_once_get_one_symbol(void **state)
 	symbol_table_finish(table);
 	for (int i = 0; i < NR_WORKERS; i++) {
 		finders[i].table = table;
-		assert_int_equal(worker_start("finder", find_all, &finders[i], &workers[i], NULL), 0);
+		finders[i].nr_waiting = &nr_waiting;
+		assert_int_equal(worker_start("finder", find_all, &finders[i], &workers[i], NULL),
+				 0);
 	}
 	for (int i = 0; i < NR_WORKERS; i++)
 		worker_join(workers[i]);

@@ -112,15 +112,17 @@ static void test_fc017_ring_sizes_are_rounded_up_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
-		size_t bytes; /* 0: refused */
+		size_t bytes;
+		int ret;
 	} cases[] = {
-		{ "0", 0 },	      { "1", 4096 },	     { "3", 4 * 4096 },
-		{ "5", 8 * 4096 },    { "1000", 1024 * 4096 }, { "2147483648", 0 },
-		{ "-1", 0 },	      { "16M", 16 << 20 },   { "abc", 0 },
-		{ "1K", 4096 },	      { "3G", 0 },	     { "18446744073709551615", 0 },
-		{ "99999999999999999999", 0 }, { "5000B", 8192 }, { "1MB", 0 },
-		{ "+1", 0 },	      { " 1", 0 },	     { "", 0 },
-		{ "1G", 1 << 30 },
+		{ "1", 4096, 0 },	   { "3", 4 * 4096, 1 },   { "5", 8 * 4096, 1 },
+		{ "1000", 1024 * 4096, 1 }, { "16M", 16 << 20, 0 }, { "1K", 4096, 1 },
+		{ "5000B", 8192, 1 },	   { "1G", 1 << 30, 0 },   { "0", 0, -EINVAL },
+		{ "-1", 0, -EINVAL },	   { "+1", 0, -EINVAL },   { " 1", 0, -EINVAL },
+		{ "", 0, -EINVAL },	   { "abc", 0, -EINVAL },  { "1MB", 0, -EINVAL },
+		{ "3G", 0, -EINVAL },	   { "2147483648", 0, -EINVAL },
+		{ "18446744073709551615", 0, -EINVAL },
+		{ "99999999999999999999", 0, -EINVAL },
 	};
 
 	(void)state;
@@ -128,7 +130,7 @@ static void test_fc017_ring_sizes_are_rounded_up_or_refused(void **state)
 		size_t bytes = 0;
 		int ret = options_parse_pages(cases[i].text, 4096, &bytes);
 
-		if ((ret == 0) != (cases[i].bytes != 0) || bytes != cases[i].bytes)
+		if (ret != cases[i].ret || bytes != cases[i].bytes)
 			fail_msg("-m %s: %d, %zu bytes", cases[i].text, ret, bytes);
 	}
 }

@@ -29,6 +29,8 @@ struct batch {
 	struct snapshot *held;	/* waits for its names; a reference, NULL: none */
 	uint64_t held_until_ns;
 	uint64_t nr_reports;
+	uint64_t last_sequence; /* of the report printed last */
+	bool target_gone;	/* ... and there is nothing after it */
 	uint64_t end_ns;	/* 0: none */
 	int signal_number;	/* that ended us; 0: none */
 	bool too_early;		/* ... and there was no report yet */
@@ -49,9 +51,11 @@ static void print(struct batch *batch, const struct snapshot *snapshot)
 	batch->ret = output_write(batch->output, batch->buf.text, batch->buf.len, &batch->err);
 	session_note_rows(batch->session, snapshot);
 	batch->nr_reports++;
+	batch->last_sequence = snapshot_header(snapshot)->sequence;
+	batch->target_gone = snapshot_header(snapshot)->target_gone;
 	if (batch->ret < 0 ||
 	    (options->nr_reports && batch->nr_reports >= options->nr_reports) ||
-	    snapshot_header(snapshot)->target_gone)
+	    batch->target_gone)
 		batch->done = true;
 }
 
@@ -66,15 +70,6 @@ static void print_held(struct batch *batch)
 	snapshot_put(snapshot);
 }
 
-/* One report of the whole run is printed at its end, not at each tick. */
-static bool only_final(const struct batch *batch)
-{
-	const struct options *options = batch->session->options;
-
-	return !options->refresh_named && !options->nr_reports &&
-	       (options->command || options->duration_ns);
-}
-
 static void take(struct batch *batch)
 {
 	struct snapshot *snapshot = collector_take(batch->session->collector);
@@ -85,9 +80,8 @@ static void take(struct batch *batch)
 	if (batch->held && snapshot_header(batch->held)->sequence !=
 				   snapshot_header(snapshot)->sequence)
 		print_held(batch);
-	if (batch->done || !snapshot_header(snapshot)->sequence ||
-	    (!batch->held && snapshot_header(snapshot)->sequence <= batch->nr_reports) ||
-	    (only_final(batch) && !snapshot_header(snapshot)->target_gone)) {
+	if (batch->done || snapshot_header(snapshot)->sequence <= batch->last_sequence ||
+	    (session_reports_once(batch->session) && !snapshot_header(snapshot)->target_gone)) {
 		snapshot_put(snapshot);
 		return;
 	}
@@ -159,20 +153,36 @@ static void loop(struct batch *batch)
 	}
 }
 
+static bool is_enough(const struct batch *batch)
+{
+	uint64_t wanted = batch->session->options->nr_reports;
+
+	return batch->ret < 0 || batch->target_gone || (wanted && batch->nr_reports >= wanted);
+}
+
+/* A tick that ended while the end of the run was decided. */
+static void print_missed(struct batch *batch)
+{
+	struct snapshot *snapshot = collector_take(batch->session->collector);
+
+	if (snapshot && snapshot_header(snapshot)->sequence > batch->last_sequence &&
+	    !session_reports_once(batch->session))
+		print(batch, snapshot);
+	snapshot_put(snapshot);
+}
+
 /* What was sampled since the last report, unless enough were asked for. */
 static void print_rest(struct batch *batch)
 {
-	const struct options *options = batch->session->options;
 	struct snapshot *snapshot;
 
 	if (batch->ret < 0)
 		return;
 	print_held(batch);
-	if (batch->ret < 0 || (options->nr_reports && batch->nr_reports >= options->nr_reports))
-		return;
-	if (batch->signal_number && batch->signal_number != SIGINT)
+	if (is_enough(batch) || (batch->signal_number && batch->signal_number != SIGINT))
 		return;
 	snapshot = collector_finish(batch->session->collector);
+	print_missed(batch);
 	for (uint64_t until_ns = clock_now_ns() + NAMES_WAIT_NS;
 	     snapshot && snapshot_header(snapshot)->pending_share > 0 && clock_now_ns() < until_ns;) {
 		struct pollfd wait = { .fd = collector_fd(batch->session->collector),
@@ -187,9 +197,8 @@ static void print_rest(struct batch *batch)
 		snapshot_put(snapshot);
 		snapshot = newer;
 	}
-	if (!snapshot)
-		return;
-	if (snapshot_header(snapshot)->nr_samples || !batch->nr_reports)
+	if (snapshot && !is_enough(batch) &&
+	    (snapshot_header(snapshot)->nr_samples || !batch->nr_reports))
 		print(batch, snapshot);
 	snapshot_put(snapshot);
 }

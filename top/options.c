@@ -109,7 +109,7 @@ int options_parse_pages(const char *text, size_t page_size, size_t *ret_bytes)
 	while (bytes < value)
 		bytes *= 2;
 	*ret_bytes = bytes;
-	return 0;
+	return bytes > value;
 }
 
 /* ---- what each option does ---- */
@@ -312,7 +312,10 @@ static int set_window(struct options *options, const char *value)
 
 static int set_pages(struct options *options, const char *value)
 {
-	return options_parse_pages(value, (size_t)sysconf(_SC_PAGESIZE), &options->ring_bytes);
+	int ret = options_parse_pages(value, (size_t)sysconf(_SC_PAGESIZE), &options->ring_bytes);
+
+	options->ring_rounded = ret > 0;
+	return MIN(ret, 0);
 }
 
 static int set_no_overwrite(struct options *options, const char *value UNUSED)
@@ -345,6 +348,20 @@ static int set_synth(struct options *options, const char *value)
 	if (ret == 0)
 		options->nr_synth_workers = (unsigned int)nr;
 	return ret;
+}
+
+static int set_affinity(struct options *options, const char *value)
+{
+	static const char *const names[] = { "sys", "node", "cpu" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(value, names[i]))
+			continue;
+		options->affinity = (enum reader_affinity)i;
+		options->affinity_named = true;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 static int set_batch(struct options *options, const char *value UNUSED)
@@ -417,6 +434,12 @@ static int set_list(struct options *options, const char *value UNUSED)
 	return 0;
 }
 
+static int set_tune(struct options *options, const char *value UNUSED)
+{
+	options->tune = true;
+	return 0;
+}
+
 static int set_version(struct options *options, const char *value UNUSED)
 {
 	options->version = true;
@@ -465,6 +488,8 @@ static const struct option_row rows[] = {
 	{ 0, "no-overwrite", NULL, "forward rings, for comparison", set_no_overwrite },
 	{ 0, "no-adapt", NULL, "keep the refresh even when reading takes longer", set_no_adapt },
 	{ 0, "readers", "N", "workers that read the rings", set_readers },
+	{ 0, "affinity", "sys|node|cpu", "where readers run (default node, if there are several)",
+	  set_affinity },
 	{ 0, "synth-threads", "N", "workers that read /proc at the start", set_synth },
 	{ 0, "num-thread-synthesize", "N", NULL, set_synth },
 	{ 'b', "batch", NULL, "no screen: reports on stdout (automatic in a pipe)", set_batch },
@@ -477,6 +502,7 @@ static const struct option_row rows[] = {
 	{ 0, "ascii", NULL, "no characters but ASCII", set_ascii },
 	{ 0, "latency", NULL, "at the end, say where the time went", set_latency },
 	{ 0, "list", NULL, "list the events of this machine", set_list },
+	{ 0, "tune", NULL, "measure this machine for some seconds and recommend options", set_tune },
 	{ 'v', "verbose", NULL, "say what was stepped down or skipped", set_verbose },
 	{ 'V', "version", NULL, "print the version", set_version },
 	{ 'h', "help", NULL, "print this help", set_help },

@@ -13,6 +13,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/err.h"
+#include "core/reader.h"
 #include "core/snapshot.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
@@ -41,9 +42,12 @@ struct options {
 	bool zero_each;
 	/* the engine */
 	size_t ring_bytes;   /* data bytes of a sample ring; 0: by rate */
+	bool ring_rounded;   /* ... are more than was named */
 	bool no_overwrite;
 	bool no_adapt;
 	unsigned int nr_readers, nr_synth_workers;
+	enum reader_affinity affinity;
+	bool affinity_named;
 	/* output */
 	bool batch;
 	uint64_t nr_reports; /* 0: no limit */
@@ -55,7 +59,7 @@ struct options {
 	bool ascii;
 	bool latency;
 	bool verbose;
-	bool help, version, list;
+	bool help, version, list, tune;
 };
 
 /* Defaults; everything is borrowed from @argv afterwards. */
@@ -77,7 +81,8 @@ int options_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t 
 
 /*
  * Data pages of a ring: "128" pages, or a size with B, K, M, G; a number that is no
- * power of two pages is rounded up. Returns 0 or -EINVAL; *@ret_bytes is the size.
+ * power of two pages is rounded up. Returns 0, 1 when it was rounded, or -EINVAL;
+ * *@ret_bytes is the size.
  */
 int options_parse_pages(const char *text, size_t page_size, size_t *ret_bytes) MUST_CHECK;
 

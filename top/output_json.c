@@ -74,7 +74,8 @@ static void add_settings(struct textbuf *buf, const struct snapshot_header *head
 	add_text(buf, "event", header->event);
 	add_text(buf, "target", header->target);
 	add_text(buf, "filter", header->filter);
-	add_real(buf, "time", (double)header->wall_time_ns / 1e9);
+	add_name(buf, "time"); /* more digits than add_real() has */
+	textbuf_printf(buf, "%.3f", (double)header->wall_time_ns / 1e9);
 	add_real(buf, "elapsed_s", (double)header->elapsed_ns / 1e9);
 	add_count(buf, "sequence", header->sequence);
 	add_count(buf, "freq_hz", header->freq);

@@ -11,20 +11,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/text.h"
 #include "top/signals.h"
 #include "top/target.h"
 
-/* Ranks of events are kept in a byte per sample. */
-#define MAX_EVENTS 255
+/* Each is open on every CPU, and what is sampled knows its event in 16 bits. */
+#define MAX_EVENTS 4096
+
+/* What is open at a time besides events: files of /proc, objects, descriptors to wait on. */
+#define SPARE_DESCRIPTORS 32
 
 void session_complain(const struct err *err)
 {
-	fprintf(stderr, "symtop: %s\n", err->text);
+	struct textbuf text = { 0 };
+	const char *line = err->text;
+
+	/* Names of files, terminals and programs in it may hold anything. */
+	do {
+		size_t len = strcspn(line, "\n");
+
+		text_add_printable(&text, line, len);
+		textbuf_puts(&text, "\n");
+		line += len;
+	} while (*line++);
+	fprintf(stderr, "symtop: %s", text.text);
+	textbuf_release(&text);
+}
+
+/* The parser knows how many kinds of cores there are; each has cycles of its own. */
+static void add_default_event(struct event_parser *parser, struct event_list *list)
+{
+	if (event_parser_add(parser, "cycles:P", list, NULL) < 0)
+		event_list_add_default(list);
+	for (size_t i = 0; i < list->nr; i++)
+		list->events[i].named_by_user = false;
 }
 
 static int parse_events(struct session *session, struct err *err)
@@ -35,11 +61,11 @@ static int parse_events(struct session *session, struct err *err)
 
 	for (size_t i = 0; i < options->nr_events && ret == 0; i++)
 		ret = event_parser_add(parser, options->events[i], &session->event_list, err);
+	if (!options->nr_events)
+		add_default_event(parser, &session->event_list);
 	event_parser_free(parser);
 	if (ret < 0)
 		return ret;
-	if (!session->event_list.nr)
-		event_list_add_default(&session->event_list);
 	if (session->event_list.nr > MAX_EVENTS)
 		return err_say(err, -E2BIG, "-e: %zu events; %d can be shown at once",
 			       session->event_list.nr, MAX_EVENTS);
@@ -60,6 +86,7 @@ static int open_events(struct session *session, struct err *err)
 		.max_stack = options->max_stack,
 		.overwrite = !options->no_overwrite,
 		.sample_pages = options->ring_bytes / page_size,
+		.sample_pages_rounded = options->ring_rounded,
 		.drain_ns = options->refresh_ns,
 		.proc = "/proc",
 		.sysfs = "/sys",
@@ -104,6 +131,14 @@ static void read_names(struct session *session)
 	snprintf(session->kernel, sizeof(session->kernel), "%s", name.release);
 }
 
+bool session_reports_once(const struct session *session)
+{
+	const struct options *options = session->options;
+
+	return !session->interactive && !options->refresh_named && !options->nr_reports &&
+	       (options->command || options->duration_ns);
+}
+
 /* Chains and a children column go together, and batch reports carry the chains. */
 static void complete_spec(struct session *session)
 {
@@ -115,10 +150,8 @@ static void complete_spec(struct session *session)
 		options->spec.order = ORDER_CHILDREN;
 	if (session->interactive || options->window_named)
 		return;
-	/* A report covers its own time; a single one at the end of a command all of it. */
-	options->spec.window = VIEW_WINDOW_TICK;
-	if (options->command && !options->refresh_named && !options->nr_reports)
-		options->spec.window = VIEW_WINDOW_ALL;
+	/* A report covers its own time; a single one at the end all of it. */
+	options->spec.window = session_reports_once(session) ? VIEW_WINDOW_ALL : VIEW_WINDOW_TICK;
 }
 
 static int start_collector(struct session *session, struct err *err)
@@ -135,6 +168,9 @@ static int start_collector(struct session *session, struct err *err)
 		.adapt = !options->no_adapt,
 		.zero_each = options->zero_each,
 		.nr_readers = options->nr_readers,
+		.affinity = options->affinity_named	      ? options->affinity :
+			    session->cpumap.nr_nodes > 1 ? AFFINITY_NODE :
+							   AFFINITY_SYS,
 		.nr_synth_workers = options->nr_synth_workers,
 		.host = session->host,
 		.kernel = session->kernel,
@@ -145,7 +181,7 @@ static int start_collector(struct session *session, struct err *err)
 	return collector_start(&collector_options, &options->spec, &session->collector, err);
 }
 
-int session_start(struct session *session, struct err *err)
+static int start(struct session *session, struct err *err)
 {
 	int ret;
 
@@ -174,6 +210,20 @@ int session_start(struct session *session, struct err *err)
 	if (ret < 0)
 		return ret;
 	return start_collector(session, err);
+}
+
+int session_start(struct session *session, struct err *err)
+{
+	struct rlimit limit;
+	int ret = start(session, err);
+
+	/* An event that is refused says so itself, with a better number. */
+	if (ret == -EMFILE && !strstr(err->text, "ulimit -n") &&
+	    getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		err_hint(err, "%llu descriptors are allowed; about %d more are needed: raise the "
+			      "limit (ulimit -n).",
+			 (unsigned long long)limit.rlim_cur, SPARE_DESCRIPTORS);
+	return ret;
 }
 
 int session_go(struct session *session, struct err *err)

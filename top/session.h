@@ -48,6 +48,9 @@ void session_release(struct session *session);
 /* Let the command go, if there is one. Call when everything else runs. */
 int session_go(struct session *session, struct err *err) MUST_CHECK;
 
+/* A batch run that prints one report at its end, of all of it. */
+bool session_reports_once(const struct session *session);
+
 /* Note that the first row was shown now, for --latency. */
 void session_note_rows(struct session *session, const struct snapshot *snapshot);
 

@@ -14,6 +14,9 @@
 
 #include "core/base/mem.h"
 
+/* Whatever `ulimit -s` says: demangling a hostile name needs a known depth. */
+#define STACK_BYTES ((size_t)8 << 20)
+
 struct worker {
 	pthread_t thread;
 	void (*run)(void *arg);
@@ -34,6 +37,7 @@ int worker_start(const char *name, void (*run)(void *arg), void *arg, struct wor
 		 struct err *err)
 {
 	struct worker *worker = mem_zalloc(sizeof(*worker));
+	pthread_attr_t attr;
 	sigset_t all, old;
 	int ret;
 
@@ -47,9 +51,12 @@ int worker_start(const char *name, void (*run)(void *arg), void *arg, struct wor
 	sigdelset(&all, SIGFPE);
 	sigdelset(&all, SIGILL);
 	sigdelset(&all, SIGABRT);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&worker->thread, NULL, worker_main, worker);
+	ret = -pthread_create(&worker->thread, &attr, worker_main, worker);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
 	if (ret) {
 		free(worker);
 		return err_set(err, ret, "worker %s: cannot start a thread", name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * true_caller ends with the call of a function that never returns, so its return
- * address is the first byte of innocent_next. Build with -falign-functions=1
- * -fno-toplevel-reorder and link with noreturn_callee.c.
+ * address is the first byte of innocent_next. Build with -O0 (or -fno-toplevel-reorder)
+ * -falign-functions=1 and link with noreturn_callee.c.
  */
 __attribute__((noreturn)) void never_returns(void);
 void true_caller(void);

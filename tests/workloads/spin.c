@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two functions of known shares: hot_alpha turns 100,000 rounds, hot_beta 30,000, in
- * turn: 77:23. usage: spin [SECONDS [CPU]]
+ * turn: 77:23. Each round depends on the one before it, in registers, so that all take the
+ * same time from the first one on. usage: spin [SECONDS [CPU]]
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -12,14 +13,20 @@ static volatile unsigned long sink;
 
 __attribute__((noinline)) static void hot_alpha(void)
 {
+	unsigned long value = sink;
+
 	for (unsigned int i = 0; i < 100000; i++)
-		sink += i;
+		value = value * 2654435761 + i;
+	sink = value;
 }
 
 __attribute__((noinline)) static void hot_beta(void)
 {
+	unsigned long value = sink;
+
 	for (unsigned int i = 0; i < 30000; i++)
-		sink += i;
+		value = value * 2654435761 + i;
+	sink = value;
 }
 
 int main(int argc, char **argv)
