@@ -6,9 +6,6 @@
  *
  * The order of the start matters: events are enabled before the first look at /proc,
  * so that nothing born in between is missed, and the sweep starts after that.
- *
- * With one reader (a small machine) the collector's worker reads the rings itself;
- * further readers are workers of their own that are started together for each drain.
  */
 #include "config.h"
 
@@ -28,93 +25,10 @@
 #define FIRST_TICK_NS (50 * NSEC_PER_MSEC)
 /* Names that arrive between ticks are shown this long after the first of them came. */
 #define NAMES_DELAY_NS (100 * NSEC_PER_MSEC)
-#define CPUS_PER_READER 64
-
-/* ---- readers ---- */
-
-static void reader_worker_run(void *arg)
-{
-	struct reader_worker *reader = arg;
-	struct collector *collector = reader->collector;
-	uint64_t round = 0;
-
-	mutex_lock(&collector->lock);
-	for (;;) {
-		uint64_t cut_ns;
-
-		while (!collector->stop && collector->reader_round == round)
-			cond_wait(&collector->readers_wake, &collector->lock);
-		if (collector->stop)
-			break;
-		round = collector->reader_round;
-		cut_ns = collector->reader_cut_ns;
-		mutex_unlock(&collector->lock);
-		tick_run_reader(reader, cut_ns, collector->changed);
-		mutex_lock(&collector->lock);
-		if (!--collector->nr_reading)
-			cond_broadcast(&collector->readers_done); /* also collector_finish() */
-	}
-	mutex_unlock(&collector->lock);
-}
-
-void collector_run_readers(struct collector *collector, uint64_t cut_ns)
-{
-	if (collector->nr_readers > 1) {
-		mutex_lock(&collector->lock);
-		collector->reader_cut_ns = cut_ns;
-		collector->reader_round++;
-		collector->nr_reading = collector->nr_readers - 1;
-		cond_broadcast(&collector->readers_wake);
-		mutex_unlock(&collector->lock);
-	}
-	tick_run_reader(&collector->readers[0], cut_ns, collector->changed);
-	if (collector->nr_readers > 1) {
-		mutex_lock(&collector->lock);
-		while (collector->nr_reading)
-			cond_wait(&collector->readers_done, &collector->lock);
-		mutex_unlock(&collector->lock);
-	}
-}
-
-static int start_readers(struct collector *collector, struct err *err)
-{
-	const struct reader_options options = {
-		.events = collector->options.events,
-		.table = collector->table,
-		.synth = collector->synth,
-		.kernel = collector->kernel,
-		.unknown = collector->unknown,
-		.guest = collector->guest,
-		.cpumap = collector->options.cpumap,
-		.affinity = collector->options.affinity,
-	};
-	unsigned int wanted = collector->options.nr_readers;
-	unsigned int nr_cpus = (unsigned int)event_set_nr_cpus(collector->options.events);
-	unsigned int nr_nodes = MAX(1U, collector->options.cpumap->nr_nodes);
-
-	if (!wanted)
-		wanted = (nr_cpus + CPUS_PER_READER - 1) / CPUS_PER_READER;
-	/* The same number for each node, so that no reader has to move. */
-	if (!collector->options.nr_readers && collector->options.affinity == AFFINITY_NODE)
-		wanted = (wanted + nr_nodes - 1) / nr_nodes * nr_nodes;
-	wanted = MAX(1U, MIN(wanted, MAX(1U, nr_cpus)));
-	collector->readers = mem_calloc(wanted, sizeof(*collector->readers));
-	for (unsigned int i = 0; i < wanted; i++) {
-		struct reader_worker *reader = &collector->readers[i];
-		int ret;
-
-		reader->collector = collector;
-		reader->reader = reader_new(&options);
-		collector->nr_readers++;
-		if (!i)
-			continue;
-		ret = worker_start("symtop/read", reader_worker_run, reader, &reader->worker, err);
-		if (ret < 0)
-			return ret;
-	}
-	tick_share_cpus(collector);
-	return 0;
-}
+/* Whether a scan that was asked for has ended is looked at so often. */
+#define SCAN_LOOK_NS (50 * NSEC_PER_MSEC)
+/* A report of a recording is made without the names that take longer. */
+#define MAX_NAMES_WAIT_NS (30 * NSEC_PER_SEC)
 
 /* ---- snapshots out ---- */
 
@@ -144,6 +58,8 @@ struct snapshot *collector_take(struct collector *collector)
 	mutex_lock(&collector->lock);
 	snapshot = collector->newest;
 	collector->newest = NULL;
+	if (collector->options.replay_waits)
+		cond_signal(&collector->wake);
 	mutex_unlock(&collector->lock);
 	return snapshot;
 }
@@ -186,10 +102,117 @@ static void rest(struct collector *collector)
 	collector->next_housekeeping_ns = UINT64_MAX;
 }
 
+/* ---- recordings ---- */
+
+static bool is_wanted_elsewhere(struct collector *collector)
+{
+	bool wanted;
+
+	mutex_lock(&collector->lock);
+	wanted = collector->stop || collector->finish_wanted;
+	mutex_unlock(&collector->lock);
+	return wanted;
+}
+
+/* A snapshot with all its names; they come in no time that anybody has to wait for. */
+static struct snapshot *complete_snapshot(struct collector *collector, uint64_t refresh_ns)
+{
+	uint64_t give_up_ns = clock_now_ns() + MAX_NAMES_WAIT_NS;
+	struct snapshot *snapshot;
+
+	for (;;) {
+		/* The filter was parsed before the spec was accepted: it cannot fail here. */
+		if (tick_snapshot(collector, &collector->running_spec, refresh_ns, &snapshot, NULL) < 0)
+			return NULL;
+		if (!(snapshot_header(snapshot)->pending_share > 0) ||
+		    clock_now_ns() >= give_up_ns || is_wanted_elsewhere(collector))
+			return snapshot;
+		snapshot_put(snapshot);
+		while (!symbolizer_wait_idle(collector->symbolizer, NAMES_DELAY_NS) &&
+		       clock_now_ns() < give_up_ns && !is_wanted_elsewhere(collector))
+			;
+	}
+}
+
+static void answer_and_wait(struct collector *collector, uint64_t refresh_ns)
+{
+	struct snapshot *snapshot = complete_snapshot(collector, refresh_ns);
+
+	if (!snapshot)
+		return;
+	publish(collector, snapshot);
+	mutex_lock(&collector->lock);
+	while (collector->newest && !collector->stop && !collector->finish_wanted)
+		cond_wait(&collector->wake, &collector->lock);
+	mutex_unlock(&collector->lock);
+}
+
+static void show_replay(struct collector *collector, uint64_t refresh_ns, bool slot_over)
+{
+	bool ended = collector->figures.target_gone;
+
+	if (collector->options.replay_shows_end && !ended)
+		return;
+	if (collector->options.replay_waits) {
+		if (slot_over)
+			answer_and_wait(collector, refresh_ns);
+		return;
+	}
+	if (!ended && clock_now_ns() < collector->next_show_ns)
+		return;
+	answer(collector, refresh_ns);
+	collector->next_show_ns = clock_now_ns() + NAMES_DELAY_NS;
+}
+
+/* The next slot and when it is due: it has been recorded by then, at the speed asked for. */
+static void plan_slot(struct collector *collector, uint64_t refresh_ns)
+{
+	double speed = collector->options.replay_speed;
+	uint64_t interval;
+
+	collector->slot_length_ns = refresh_ns;
+	collector->next_tick_ns = clock_now_ns();
+	collector->figures.effective_refresh_ns = refresh_ns;
+	if (!(speed > 0))
+		return;
+	interval = next_interval(collector, refresh_ns);
+	collector->slot_length_ns = MAX((uint64_t)((double)interval * speed), NSEC_PER_MSEC);
+	collector->next_tick_ns += interval;
+	collector->figures.effective_refresh_ns = interval;
+}
+
+static void do_replay(struct collector *collector, uint64_t refresh_ns, bool zero_each)
+{
+	enum replay_result result;
+
+	if (!collector->slot_open) {
+		if (zero_each)
+			profile_clear(collector->profile);
+		tick_replay_begin(collector, collector->slot_length_ns);
+	}
+	result = tick_replay(collector);
+	if (result == REPLAY_PAUSED) {
+		collector->next_tick_ns = clock_now_ns();
+		show_replay(collector, refresh_ns, false);
+		return;
+	}
+	tick_replay_end(collector, refresh_ns);
+	plan_slot(collector, refresh_ns);
+	if (result == REPLAY_ENDED) {
+		collector->figures.target_gone = true;
+		rest(collector);
+	}
+	show_replay(collector, refresh_ns, true);
+}
+
 static void do_tick(struct collector *collector, uint64_t refresh_ns, bool zero_each)
 {
 	uint64_t interval;
 
+	if (collector->options.replay) {
+		do_replay(collector, refresh_ns, zero_each);
+		return;
+	}
 	if (zero_each && !collector->slot_open)
 		profile_clear(collector->profile);
 	tick_drain(collector);
@@ -206,7 +229,8 @@ static void do_tick(struct collector *collector, uint64_t refresh_ns, bool zero_
 
 /* What the front end asked for since the last look. */
 struct wishes {
-	bool stop, zero, spec, finish, zero_each, names, refresh;
+	bool stop, zero, spec, finish, zero_each, names, refresh, scan;
+	unsigned int nr_readers; /* 0: as they are */
 	uint64_t refresh_ns;
 };
 
@@ -220,6 +244,8 @@ static void take_wishes_locked(struct collector *collector, struct wishes *ret)
 		.finish = collector->finish_wanted,
 		.names = collector->names_arrived,
 		.refresh = collector->refresh_changed,
+		.scan = collector->scan_begun,
+		.nr_readers = collector->readers_wanted,
 		.zero_each = collector->zero_each,
 		.refresh_ns = collector->refresh_ns,
 	};
@@ -230,12 +256,15 @@ static void take_wishes_locked(struct collector *collector, struct wishes *ret)
 	collector->finish_wanted = false;
 	collector->names_arrived = false;
 	collector->refresh_changed = false;
+	collector->scan_begun = false;
+	collector->readers_wanted = 0;
 }
 
 static bool has_wish_locked(struct collector *collector) REQUIRES(collector->lock)
 {
 	return collector->stop || collector->zero_wanted || collector->spec_changed ||
-	       collector->finish_wanted || collector->refresh_changed;
+	       collector->finish_wanted || collector->refresh_changed || collector->scan_begun ||
+	       collector->readers_wanted;
 }
 
 /* Until something is due; returns with the lock held. */
@@ -246,6 +275,7 @@ static void wait_locked(struct collector *collector, uint64_t names_due_ns)
 		uint64_t due_ns = MIN(collector->next_tick_ns, collector->next_drain_ns);
 
 		due_ns = MIN(due_ns, collector->next_housekeeping_ns);
+		due_ns = MIN(due_ns, collector->next_scan_look_ns);
 		if (collector->names_arrived && !names_due_ns)
 			names_due_ns = clock_now_ns() + NAMES_DELAY_NS;
 		if (names_due_ns)
@@ -260,9 +290,13 @@ static void finish(struct collector *collector, uint64_t refresh_ns)
 {
 	struct snapshot *snapshot;
 
-	if (!collector->figures.target_gone)
-		tick_drain(collector);
-	tick_end(collector, refresh_ns);
+	if (collector->options.replay) {
+		tick_replay_end(collector, refresh_ns);
+	} else {
+		if (!collector->figures.target_gone)
+			tick_drain(collector);
+		tick_end(collector, refresh_ns);
+	}
 	/* The filter was parsed before the spec was accepted: it cannot fail here. */
 	if (tick_snapshot(collector, &collector->running_spec, refresh_ns, &snapshot, NULL) < 0)
 		snapshot = NULL;
@@ -284,18 +318,37 @@ static void apply_refresh(struct collector *collector, uint64_t refresh_ns)
 	collector->next_tick_ns = MIN(collector->next_tick_ns, clock_now_ns() + refresh_ns);
 }
 
+/* True once when a scan that was asked for has ended, so that its time is shown at once. */
+static bool scan_has_ended(struct collector *collector)
+{
+	struct synth_progress progress;
+
+	if (clock_now_ns() < collector->next_scan_look_ns)
+		return false;
+	synth_get_progress(collector->synth, &progress);
+	collector->next_scan_look_ns =
+		progress.sweep_done ? UINT64_MAX : clock_now_ns() + SCAN_LOOK_NS;
+	return progress.sweep_done;
+}
+
 static void carry_out(struct collector *collector, const struct wishes *wishes)
 {
+	bool scan_ended;
 	uint64_t now_ns;
 
 	if (wishes->zero)
 		profile_clear(collector->profile);
 	if (wishes->refresh)
 		apply_refresh(collector, wishes->refresh_ns);
+	if (wishes->nr_readers)
+		collector_change_readers(collector, wishes->nr_readers);
+	if (wishes->scan)
+		collector->next_scan_look_ns = clock_now_ns();
 	if (wishes->finish) {
 		finish(collector, wishes->refresh_ns);
 		return;
 	}
+	scan_ended = scan_has_ended(collector);
 	now_ns = clock_now_ns();
 	if (now_ns >= collector->next_housekeeping_ns)
 		tick_housekeeping(collector);
@@ -307,9 +360,11 @@ static void carry_out(struct collector *collector, const struct wishes *wishes)
 		if (wishes->zero_each && !collector->slot_open)
 			profile_clear(collector->profile);
 		tick_drain(collector);
+		collector->drain_interval_ns =
+			tick_drain_interval(collector, collector->figures.effective_refresh_ns);
 		collector->next_drain_ns = clock_now_ns() + collector->drain_interval_ns;
 	}
-	if (wishes->spec || wishes->zero || wishes->names)
+	if (wishes->spec || wishes->zero || wishes->names || wishes->nr_readers || scan_ended)
 		answer(collector, wishes->refresh_ns);
 }
 
@@ -345,7 +400,7 @@ static void on_new_dso(void *arg, struct dso *dso)
 {
 	struct collector *collector = arg;
 
-	if (dso_kind(dso) == DSO_FILE)
+	if (dso_kind(dso) == DSO_FILE && !collector->options.replay)
 		symbolizer_hold(collector->symbolizer, dso);
 }
 
@@ -359,7 +414,7 @@ static struct dso *special_dso(struct collector *collector, enum dso_kind kind, 
 
 static void make_tables(struct collector *collector)
 {
-	const struct symbolizer_options symbolizer_options = {
+	struct symbolizer_options symbolizer_options = {
 		.on_loaded = on_names,
 		.arg = collector,
 	};
@@ -372,6 +427,8 @@ static void make_tables(struct collector *collector)
 	collector->kernel = special_dso(collector, DSO_KERNEL, 0, "[kernel.kallsyms]");
 	collector->unknown = special_dso(collector, DSO_UNKNOWN, 0, "[unknown]");
 	collector->guest = special_dso(collector, DSO_UNKNOWN, 1, "[guest]");
+	if (collector->options.replay)
+		symbolizer_options.origin = replay_origin(collector->options.replay);
 	collector->symbolizer = symbolizer_new(&symbolizer_options);
 	table_options.dsos = collector->dsos;
 	collector->table = thread_table_new(&table_options);
@@ -379,11 +436,14 @@ static void make_tables(struct collector *collector)
 	collector->event_names = mem_calloc(collector->options.event_list->nr, sizeof(char *));
 	for (size_t i = 0; i < collector->options.event_list->nr; i++)
 		collector->event_names[i] = collector->options.event_list->events[i].name;
-	collector->nr_cpu_figures = event_set_nr_cpus(collector->options.events);
+	collector->nr_cpu_figures = collector->options.replay ?
+					    collector->options.cpumap->nr_possible :
+					    event_set_nr_cpus(collector->options.events);
 	collector->cpu_samples = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_busy = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_shares = mem_calloc(collector->nr_cpu_figures, sizeof(double));
-	collector->ring_bytes_read = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
+	collector->rings_seen = mem_calloc(collector->nr_cpu_figures,
+					   sizeof(*collector->rings_seen));
 }
 
 /* Targets are read first, by name; the rest of the machine when it can be sampled too. */
@@ -415,6 +475,34 @@ static int start_synth(struct collector *collector, struct err *err)
 	return 0;
 }
 
+static void start_replay(struct collector *collector)
+{
+	const struct reader_options reader_options = {
+		.table = collector->table,
+		.kernel = collector->kernel,
+		.unknown = collector->unknown,
+		.guest = collector->guest,
+	};
+	const struct replay_sink sink = {
+		.records = { .table = collector->table, .symbolizer = collector->symbolizer,
+			     .kernel = collector->kernel },
+		.place = tick_replay_place,
+		.arg = collector,
+	};
+	struct replay_sink own = sink;
+
+	collector->readers = mem_calloc(1, sizeof(*collector->readers));
+	collector->readers[0].collector = collector;
+	collector->readers[0].reader = reader_new(&reader_options);
+	collector->nr_readers = 1;
+	own.reader = collector->readers[0].reader;
+	replay_set_sink(collector->options.replay, &own);
+	collector->enabled_ns = clock_now_ns();
+	collector->figures.scan_finished = true;
+	collector->next_drain_ns = UINT64_MAX;
+	collector->next_housekeeping_ns = UINT64_MAX;
+}
+
 static int start_workers(struct collector *collector, struct err *err)
 {
 	struct metadata_options metadata_options = {
@@ -432,6 +520,7 @@ static int start_workers(struct collector *collector, struct err *err)
 		return ret;
 	collector->enabled_ns = clock_now_ns();
 	collector->cut_ns = collector->enabled_ns;
+	collector->tick_cut_ns = collector->enabled_ns;
 	collector->tick_start_ns = collector->enabled_ns;
 	event_set_get_info(collector->options.events, &info);
 	latency_start(collector->options.latency, START_ENABLE, info.enable_ns);
@@ -445,21 +534,32 @@ static int start_workers(struct collector *collector, struct err *err)
 		return ret;
 	if (!info.kernel_excluded)
 		symbolizer_preload_kernel(collector->symbolizer, collector->kernel);
-	return start_readers(collector, err);
+	return collector_start_readers(collector, err);
+}
+
+static void plan_first_tick(struct collector *collector, uint64_t refresh_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	collector->figures.effective_refresh_ns = next_interval(collector, refresh_ns);
+	collector->next_tick_ns = now_ns + collector->figures.effective_refresh_ns;
+	collector->drain_interval_ns = tick_drain_interval(collector, refresh_ns);
+	collector->next_drain_ns = now_ns + collector->drain_interval_ns;
+	collector->next_housekeeping_ns = now_ns + NSEC_PER_SEC;
 }
 
 int collector_start(const struct collector_options *options, const struct view_spec *spec,
 		    struct collector **ret_collector, struct err *err)
 {
 	struct collector *collector = mem_zalloc(sizeof(*collector));
-	uint64_t now_ns;
-	int ret;
+	int ret = 0;
 
 	collector->options = *options;
 	collector->spec = *spec;
 	collector->running_spec = *spec;
 	collector->refresh_ns = options->refresh_ns;
 	collector->zero_each = options->zero_each;
+	collector->next_scan_look_ns = UINT64_MAX;
 	mutex_init(&collector->lock);
 	cond_init(&collector->wake);
 	cond_init(&collector->readers_wake);
@@ -470,16 +570,18 @@ int collector_start(const struct collector_options *options, const struct view_s
 		ret = err_set(err, -errno, "collector: eventfd");
 		goto err_stop;
 	}
-	ret = start_workers(collector, err);
+	if (options->replay)
+		start_replay(collector);
+	else
+		ret = start_workers(collector, err);
 	if (ret < 0)
 		goto err_stop;
-	now_ns = clock_now_ns();
 	collector->early_ns = options->early_frames ? FIRST_TICK_NS : 0;
 	collector->self_wall_ns = options->exec_ns;
-	collector->next_tick_ns = now_ns + next_interval(collector, options->refresh_ns);
-	collector->drain_interval_ns = tick_drain_interval(collector, options->refresh_ns);
-	collector->next_drain_ns = now_ns + collector->drain_interval_ns;
-	collector->next_housekeeping_ns = now_ns + NSEC_PER_SEC;
+	if (options->replay)
+		plan_slot(collector, options->refresh_ns);
+	else
+		plan_first_tick(collector, options->refresh_ns);
 	ret = worker_start("symtop/collect", run, collector, &collector->worker, err);
 	if (ret < 0)
 		goto err_stop;
@@ -499,8 +601,7 @@ static void stop_workers(struct collector *collector)
 	cond_broadcast(&collector->readers_wake);
 	mutex_unlock(&collector->lock);
 	worker_join(collector->worker);
-	for (unsigned int i = 0; i < collector->nr_readers; i++)
-		worker_join(collector->readers[i].worker);
+	collector_stop_readers(collector);
 	metadata_stop(collector->metadata);
 	synth_stop(collector->synth);
 }
@@ -511,11 +612,9 @@ void collector_stop(struct collector *collector)
 		return;
 	stop_workers(collector);
 	/* Events end with their descriptors; a failure to pause them changes nothing. */
-	if (event_set_disable(collector->options.events, NULL) < 0)
+	if (collector->options.events && event_set_disable(collector->options.events, NULL) < 0)
 		collector->enabled_ns = 0;
-	for (unsigned int i = 0; i < collector->nr_readers; i++)
-		reader_free(collector->readers[i].reader);
-	free(collector->readers);
+	collector_free_readers(collector);
 	snapshot_put(collector->newest);
 	profile_free(collector->profile);
 	thread_table_free(collector->table);
@@ -528,7 +627,7 @@ void collector_stop(struct collector *collector)
 	free(collector->cpu_samples);
 	free(collector->cpu_busy);
 	free(collector->cpu_shares);
-	free(collector->ring_bytes_read);
+	free(collector->rings_seen);
 	if (collector->fd >= 0)
 		close(collector->fd);
 	cond_release(&collector->wake);
@@ -571,6 +670,29 @@ void collector_set_zero_each(struct collector *collector, bool zero_each)
 	mutex_lock(&collector->lock);
 	collector->zero_each = zero_each;
 	mutex_unlock(&collector->lock);
+}
+
+int collector_set_readers(struct collector *collector, unsigned int nr_readers, struct err *err)
+{
+	if (collector->options.replay)
+		return err_say(err, -ENOTSUP, "a recording has no rings to read");
+	mutex_lock(&collector->lock);
+	collector->readers_wanted = MAX(nr_readers, 1U);
+	cond_signal(&collector->wake);
+	mutex_unlock(&collector->lock);
+	return 0;
+}
+
+int collector_rescan(struct collector *collector, unsigned int nr_workers, struct err *err)
+{
+	if (collector->options.replay)
+		return err_say(err, -ENOTSUP, "a recording is of other processes than run now");
+	synth_rescan(collector->synth, nr_workers);
+	mutex_lock(&collector->lock);
+	collector->scan_begun = true;
+	cond_signal(&collector->wake);
+	mutex_unlock(&collector->lock);
+	return 0;
 }
 
 void collector_zero(struct collector *collector)

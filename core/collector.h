@@ -22,12 +22,20 @@
 #include "core/event_set.h"
 #include "core/latency.h"
 #include "core/reader.h"
+#include "core/replay.h"
 #include "core/snapshot.h"
 
 struct collector;
 
 struct collector_options {
-	struct event_set *events;	/* borrowed: open, not yet enabled */
+	struct event_set *events;	/* borrowed: open, not yet enabled; NULL with a replay */
+	struct replay *replay;		/* borrowed: a recording in their place; NULL: live */
+	double replay_speed;		/* how fast its time goes; 0: as fast as it can be read */
+	/*
+	 * Of a recording, for reports: each snapshot has all its names and is taken before the
+	 * next is made; or there is only one, at the end.
+	 */
+	bool replay_waits, replay_shows_end;
 	const struct event_list *event_list; /* borrowed: names */
 	const struct target *target;	/* borrowed */
 	struct cpumap *cpumap;		/* borrowed; refreshed on hotplug */
@@ -65,6 +73,20 @@ int collector_set_spec(struct collector *collector, const struct view_spec *spec
 
 void collector_set_refresh(struct collector *collector, uint64_t refresh_ns);
 void collector_set_zero_each(struct collector *collector, bool zero_each);
+
+/*
+ * From the next drain on have @nr_readers, at least one and at most one for each CPU; a
+ * new snapshot comes at once. -ENOTSUP: a recording has none.
+ */
+int collector_set_readers(struct collector *collector, unsigned int nr_readers,
+			  struct err *err) MUST_CHECK;
+
+/*
+ * Scan /proc again, with @nr_workers (0: adaptive); a new snapshot comes when that is
+ * done. -ENOTSUP with a recording.
+ */
+int collector_rescan(struct collector *collector, unsigned int nr_workers,
+		     struct err *err) MUST_CHECK;
 
 /* Forget all samples now. */
 void collector_zero(struct collector *collector);

@@ -15,14 +15,28 @@
 #include "core/profile.h"
 #include "core/query.h"
 #include "core/reader.h"
+#include "core/ring.h"
+#include "core/replay.h"
 #include "core/synth.h"
 #include "core/thread_table.h"
 #include "symbols/symbolizer.h"
+
+/* What a reader did in a tick, which may have several drains. */
+struct reader_work {
+	uint64_t nr_samples;
+	uint64_t copy_ns, decode_ns, locate_ns;
+};
 
 struct reader_worker {
 	struct collector *collector;
 	struct reader *reader;
 	struct worker *worker; /* NULL: the collector's own worker does it */
+	uint64_t round;	       /* the last it took part in; under the collector's lock */
+	bool stop;	       /* under the collector's lock */
+	size_t nr_cpus;
+	int64_t node;	       /* of its CPUs; -1: of several, or none */
+	uint64_t samples_seen; /* of the reader, at the last look */
+	struct reader_work tick, last; /* of the open tick, of the one before */
 };
 
 struct collector {
@@ -38,9 +52,14 @@ struct collector {
 	struct profile *profile;
 	struct reader_worker *readers;
 	unsigned int nr_readers;
+	struct cpuset home;	   /* where readers may run, unless AFFINITY_SYS */
+	struct reader **retired;   /* hold samples to be placed, but have no CPUs any more */
+	size_t nr_retired, nr_retired_allocated;
+	struct reader_figures gone_figures; /* sums of readers that are gone */
 	const char **event_names;
 	uint64_t enabled_ns;
 	uint64_t cut_ns;	   /* event time up to which samples were read */
+	uint64_t tick_cut_ns;	   /* the same at the end of the last tick */
 	uint64_t tick_start_ns;	   /* event time at which the next slot begins */
 	bool slot_open;
 	uint64_t next_drain_ns, next_tick_ns;
@@ -51,10 +70,11 @@ struct collector {
 	uint64_t changed[1024];
 	uint64_t self_cpu_ns, self_wall_ns; /* at the last tick */
 	uint64_t last_overwritten;
-	uint64_t tick_bytes;	   /* read in this tick from the ring that brought most */
-	uint64_t tick_elapsed_ns;  /* wall time of the last tick */
-	uint64_t *ring_bytes_read; /* by CPU rank, at the last look */
-	size_t nr_ring_bytes_read;
+	bool was_late;		   /* the last tick took most of its interval */
+	uint64_t drain_bytes;	   /* of the last drain, from the ring that brought most */
+	uint64_t drain_covers_ns;  /* what it covered; 0: there was none */
+	struct ring_stats *rings_seen; /* by CPU rank, at the last look */
+	uint64_t nr_overwritten, nr_ring_corrupt; /* all rings, also those closed meanwhile */
 	/* Figures of the last tick that the next snapshots repeat. */
 	struct snapshot_header figures;
 	uint64_t *cpu_samples, *cpu_busy; /* by CPU rank, of the open tick */
@@ -62,6 +82,11 @@ struct collector {
 	size_t nr_cpu_figures;
 	uint64_t tick_samples;
 	uint64_t tick_read_ns, tick_all_ns;
+	uint64_t tick_elapsed_ns;  /* wall time of the last tick */
+	uint64_t next_scan_look_ns; /* has the scan that was asked for ended? UINT64_MAX: none */
+	uint64_t next_show_ns;	   /* of a recording: earliest time of the next snapshot */
+	uint64_t slot_length_ns;   /* ... length of the next slot, in the file's time */
+	uint64_t trimmed_ns;	   /* ... the file's time when the thread table was */
 	char advice[256];
 	char trouble[1024];	   /* of the last housekeeping; "": none */
 	struct view_spec running_spec;
@@ -78,6 +103,8 @@ struct collector {
 	bool finished GUARDED_BY(lock);
 	bool names_arrived GUARDED_BY(lock);
 	bool refresh_changed GUARDED_BY(lock);
+	unsigned int readers_wanted GUARDED_BY(lock); /* 0: as they are */
+	bool scan_begun GUARDED_BY(lock);	      /* by collector_rescan() */
 	bool stop GUARDED_BY(lock);
 	uint64_t refresh_ns GUARDED_BY(lock);
 	struct snapshot *newest GUARDED_BY(lock);
@@ -107,13 +134,57 @@ int tick_snapshot(struct collector *collector, const struct view_spec *spec, uin
 /* How long the rings hold at the rate seen last, at most @refresh_ns. */
 uint64_t tick_drain_interval(struct collector *collector, uint64_t refresh_ns);
 
+/* Add the figures of the engine itself. */
+void tick_add_engine(struct collector *collector, struct snapshot *snapshot);
+
 /* Deal the CPUs out to the readers. */
 void tick_share_cpus(struct collector *collector);
 
 /* Run one reader on its CPUs, in whatever worker. */
 void tick_run_reader(struct reader_worker *reader, uint64_t cut_ns, const uint64_t *changed);
 
-/* collector.c: have all readers read up to @cut_ns and wait for them. */
+/* Count what a reader has placed. */
+void tick_merge_reader(struct collector *collector, struct reader *reader);
+
+void tick_note_self(struct collector *collector, struct snapshot_header *header, uint64_t now_ns);
+void tick_note_cpu_shares(struct collector *collector, uint64_t elapsed_ns);
+
+/* tick_replay.c: for the collector's worker, with a recording. */
+
+/* Open the next slot, of @length_ns of the file's time. */
+void tick_replay_begin(struct collector *collector, uint64_t length_ns);
+
+/* Read some of the open slot. */
+enum replay_result tick_replay(struct collector *collector);
+
+/* As tick_end(). */
+void tick_replay_end(struct collector *collector, uint64_t refresh_ns);
+
+/* Locate and count what the reader has; for the replay's sink. */
+void tick_replay_place(void *arg);
+
+/* collector_readers.c */
+
+int collector_start_readers(struct collector *collector, struct err *err) MUST_CHECK;
+
+/* Wait for the ends of their workers, after collector.stop; then free all. */
+void collector_stop_readers(struct collector *collector);
+void collector_free_readers(struct collector *collector);
+
+/* Between ticks: have @nr_readers, at least one and no more than CPUs. */
+void collector_change_readers(struct collector *collector, unsigned int nr_readers);
+
+/* Have all readers read up to @cut_ns and wait for them. */
 void collector_run_readers(struct collector *collector, uint64_t cut_ns);
+
+/* With a slot open: place what retired readers hold, and let go of those that are done. */
+void collector_settle_retired(struct collector *collector);
+
+/* Sum up all readers that there were, but for times. */
+void collector_sum_readers(const struct collector *collector, struct reader_figures *ret_sum);
+
+/* Note what a drain was for each reader; the tick ends. */
+void collector_note_work(struct collector *collector);
+void collector_end_work(struct collector *collector);
 
 #endif /* SYMTOP_CORE_COLLECTOR_INTERNAL_H */

@@ -104,8 +104,10 @@ static void use_own_processes(struct event_set *set)
 	set->info.own_processes_only = set->target->kind == TARGET_MACHINE;
 	event_error_machine_remedy(set->options.proc, remedy, sizeof(remedy));
 	if (set->info.own_processes_only)
-		event_set_add_note(set, "No rights for the whole machine: showing your own "
-					"processes only. %s", remedy);
+		event_set_add_note(set,
+				   "No rights for the whole machine: showing your own "
+				   "processes only. %s",
+				   remedy);
 }
 
 static int choose_user(struct event_set *set, struct err *err)

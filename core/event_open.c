@@ -44,8 +44,8 @@ struct opening {
 	struct event_cpu *cpu;
 	struct event_findings *found;
 	struct err *err;
-	int starter_fd;	    /* of the group that has room; -1: none */
-	size_t nr_started;  /* members it has; EVENT_MAX_STARTED: no room */
+	int starter_fd;	   /* of the group that has room; -1: none */
+	size_t nr_started; /* members it has; EVENT_MAX_STARTED: no room */
 	bool uses_starters;
 };
 
@@ -183,7 +183,8 @@ static int open_under(struct opening *opening, int use, uint32_t tid, int leader
 		ret = judge(opening, tid, fd);
 		return ret < 0 ? fail(opening, use, tid, &attr, ret) : ret;
 	}
-	ret = add_fd(opening, (struct event_fd){ .fd = fd, .use = use, .tid = tid, .waits = waits });
+	ret = add_fd(opening,
+		     (struct event_fd){ .fd = fd, .use = use, .tid = tid, .waits = waits });
 	if (ret) {
 		close(fd);
 		return err_set(opening->err, ret, "cannot read the id of event %s",
@@ -262,12 +263,16 @@ static int open_tasks(struct opening *opening)
 	return ret;
 }
 
-int event_open_cpu(const struct event_set *set, struct event_cpu *cpu,
-		   struct event_findings *found, struct err *err)
+int event_open_cpu(const struct event_set *set, struct event_cpu *cpu, struct event_findings *found,
+		   struct err *err)
 {
 	struct opening opening = {
-		.set = set, .cpu = cpu, .found = found, .err = err,
-		.starter_fd = -1, .nr_started = EVENT_MAX_STARTED,
+		.set = set,
+		.cpu = cpu,
+		.found = found,
+		.err = err,
+		.starter_fd = -1,
+		.nr_started = EVENT_MAX_STARTED,
 		.uses_starters = event_open_nr_starters(set) > 0,
 	};
 	int ret = set->by_task ? open_tasks(&opening) : open_events(&opening, 0);

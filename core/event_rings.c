@@ -101,8 +101,10 @@ int event_rings_size(struct event_set *set, struct err *err)
 	if (check_power(metadata, err) || check_power(samples, err))
 		return -EINVAL;
 	if (set->options.sample_pages_rounded)
-		event_set_add_note(set, "Rings of %zu KiB (%zu pages): -m was rounded up to a power "
-					"of two pages.", samples * page_size() / 1024, samples);
+		event_set_add_note(set,
+				   "Rings of %zu KiB (%zu pages): -m was rounded up to a power "
+				   "of two pages.",
+				   samples * page_size() / 1024, samples);
 	if (!metadata)
 		metadata = MAX(METADATA_BYTES / page_size(), 1);
 	/* At most half for metadata. Each ring has a page of its own besides the data. */
@@ -154,8 +156,7 @@ int event_rings_redirect(struct event_cpu *cpu, size_t first, struct err *err)
 		if (fd->fd == cpu->sample_fd || fd->fd == cpu->metadata_fd ||
 		    fd->use == EVENT_FD_STARTER)
 			continue;
-		ret = event_kernel->control(fd->fd, PERF_EVENT_IOC_SET_OUTPUT,
-					    (unsigned long)into);
+		ret = event_kernel->control(fd->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)into);
 		if (ret)
 			return err_set(err, ret, "cannot redirect an event into the ring of CPU %u",
 				       cpu->rings.cpu);
@@ -202,8 +203,8 @@ static int fail(const struct event_set *set, const struct event_cpu *cpu, size_t
 	return last->code;
 }
 
-static int map_cpu(const struct event_set *set, struct event_cpu *cpu,
-		   struct event_findings *found, struct err *err)
+static int map_cpu(const struct event_set *set, struct event_cpu *cpu, struct event_findings *found,
+		   struct err *err)
 {
 	struct err last;
 	int ret;
@@ -220,12 +221,12 @@ static void note_smaller(struct event_set *set, size_t wanted_bytes, int code)
 	char limits[160];
 
 	event_error_mlock_limits(set->options.proc, limits, sizeof(limits));
-	event_set_add_note(set,
-			   "Rings of %zu + %zu KiB per CPU instead of %zu KiB: %s. %s.",
+	event_set_add_note(set, "Rings of %zu + %zu KiB per CPU instead of %zu KiB: %s. %s.",
 			   set->sample_pages * page_size() / 1024,
 			   set->metadata_pages * page_size() / 1024, wanted_bytes / 1024,
 			   code == -EPERM ? "the kernel lets us lock no more memory"
-					  : "the kernel had no more memory", limits);
+					  : "the kernel had no more memory",
+			   limits);
 }
 
 int event_rings_map_all(struct event_set *set, struct err *err)

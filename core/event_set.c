@@ -13,9 +13,9 @@
  * is kept: nearly all that came since have inherited everything.
  *
  * Every CPU that there may be has its struct event_cpu from the start: indexes stay the
- * same over hotplug. Those that are not to be sampled have a ring for metadata only. What the kernel does to events of a CPU that
- * goes away cannot be undone: they are closed and opened again. Events of tasks
- * survive it.
+ * same over hotplug. Those that are not to be sampled have a ring for metadata only.
+ * What the kernel does to events of a CPU that goes away cannot be undone: they are
+ * closed and opened again. Events of tasks survive it.
  */
 #include "config.h"
 
@@ -113,8 +113,10 @@ static int choose_cpus(struct event_set *set, const struct cpumap *cpumap, struc
 		return 0;
 	cpuset_format(&cpumap->online, online, sizeof(online));
 	if (!set->target->has_cpus)
-		return err_say(err, -ENODEV, "the event counts on none of the CPUs that are online "
-					     "(%s)", online);
+		return err_say(err, -ENODEV,
+			       "the event counts on none of the CPUs that are online "
+			       "(%s)",
+			       online);
 	cpuset_format(&set->target->cpus, wanted, sizeof(wanted));
 	return err_say(err, -ENODEV, "none of the CPUs %s can be watched; online are %s", wanted,
 		       online);
@@ -145,7 +147,11 @@ static int close_cpu(const struct event_set *set, struct event_cpu *cpu,
 
 static void close_all(struct event_set *set)
 {
-	static const struct event_pass pass = { .wants = event_setup_is_open, .visit = close_cpu };
+	static const struct event_pass pass = {
+		.interrupts = true,
+		.wants = event_setup_is_open,
+		.visit = close_cpu,
+	};
 
 	/* Nothing in it fails. */
 	(void)!event_setup_run(set, &pass, NULL, NULL);
@@ -171,8 +177,9 @@ static int check_something_open(const struct event_set *set, struct err *err)
 			return 0;
 	}
 	if (set->by_task)
-		return err_say(err, -ESRCH, "the processes or threads to watch do not exist or "
-					    "have ended");
+		return err_say(err, -ESRCH,
+			       "the processes or threads to watch do not exist or "
+			       "have ended");
 	cpuset_format(&set->online, text, sizeof(text));
 	return err_set(err, -ENODEV, "cannot open event %s on any of the CPUs %s: perf_event_open",
 		       set->events->events[0].name, text);
@@ -333,7 +340,11 @@ static int disable_cpu(const struct event_set *set, struct event_cpu *cpu,
 
 int event_set_enable(struct event_set *set, struct err *err)
 {
-	static const struct event_pass pass = { .wants = event_setup_is_open, .visit = enable_cpu };
+	static const struct event_pass pass = {
+		.interrupts = true,
+		.wants = event_setup_is_open,
+		.visit = enable_cpu,
+	};
 	uint64_t start_ns = clock_now_ns();
 	int ret = 0;
 
@@ -349,7 +360,11 @@ int event_set_enable(struct event_set *set, struct err *err)
 
 int event_set_disable(struct event_set *set, struct err *err)
 {
-	static const struct event_pass pass = { .wants = event_setup_is_open, .visit = disable_cpu };
+	static const struct event_pass pass = {
+		.interrupts = true,
+		.wants = event_setup_is_open,
+		.visit = disable_cpu,
+	};
 
 	set->enabled = false;
 	set->was_disabled = true;
@@ -446,7 +461,11 @@ int event_set_refresh_cpus(struct event_set *set, const struct cpumap *cpumap,
 			   unsigned int *ret_nr_opened, unsigned int *ret_nr_closed,
 			   struct err *err)
 {
-	static const struct event_pass pass = { .wants = is_to_refresh, .visit = refresh_cpu };
+	static const struct event_pass pass = {
+		.interrupts = true,
+		.wants = is_to_refresh,
+		.visit = refresh_cpu,
+	};
 	struct event_findings found = { 0 };
 	bool comes = false;
 	int ret = 0;

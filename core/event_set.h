@@ -3,15 +3,15 @@
  * All events of a session, open on all their CPUs (or threads), with their rings.
  *
  * Every CPU has two rings: samples (overwrite, of the first event; the others are
- * redirected into it) and metadata (forward, of a dummy event that asks for mmap,
- * comm, task, ksymbol and bpf records). CPUs that are not sampled (-C, --node, events of
- * some CPUs only) have metadata all the same: what starts there can move. What the kernel or our rights do not allow
- * is stepped down once, by a probe, and said in a note; DESIGN and perf_event_open(2)
- * name the cases.
+ * redirected into it) and metadata (forward, of a dummy event that asks for mmap, comm,
+ * task, ksymbol and bpf records). CPUs that are not sampled (-C, --node, events of some
+ * CPUs only) have metadata all the same: what starts there can move. What the kernel or
+ * our rights do not allow is stepped down once, by a probe, and said in a note; DESIGN
+ * and perf_event_open(2) name the cases.
  *
- * Threads: opened, enabled and closed by one thread (which starts workers for the time
- * of the call, where that pays, and does not leave its own CPUs). After that each ring is used
- * by the one reader (sample ring) or metadata worker that has the CPU.
+ * Threads: opened, enabled and closed by one thread, which starts workers for the time
+ * of the call where that pays, and stays on its own CPUs. After that each ring is used by
+ * the one reader (sample ring) or metadata worker that has the CPU.
  * event_set_refresh_cpus() must not run while readers do.
  */
 #ifndef SYMTOP_CORE_EVENT_SET_H
@@ -89,8 +89,8 @@ struct event_set_info {
 	size_t sample_ring_bytes;
 	size_t metadata_ring_bytes;
 	unsigned int nr_cpus_open; /* with samples */
-	unsigned int nr_setup_workers; /* of the last pass over the CPUs; 1: the caller or one */
-	bool setup_moves;
+	unsigned int nr_setup_workers; /* that opened the events; 1: the caller or one */
+	bool setup_moves;	   /* they went to the CPU for it */
 	size_t nr_fds;
 	bool kernel_excluded;	 /* the profile has no kernel samples */
 	bool own_processes_only; /* no rights for the machine: only this user's processes */

@@ -29,9 +29,9 @@
 /* What a descriptor is for, besides ranks of events (>= 0). */
 enum event_fd_use {
 	EVENT_FD_METADATA = -1,
-	EVENT_FD_SAMPLE_CARRIER = -2,	/* has a ring, counts nothing; see event_open.c */
+	EVENT_FD_SAMPLE_CARRIER = -2, /* has a ring, counts nothing; see event_open.c */
 	EVENT_FD_METADATA_CARRIER = -3,
-	EVENT_FD_STARTER = -4,		/* leads a group until it is enabled; see event_open.c */
+	EVENT_FD_STARTER = -4, /* leads a group until it is enabled; see event_open.c */
 };
 
 /* So many events are started together, if there are that many that can be. */
@@ -50,11 +50,11 @@ struct event_cpu {
 	struct cpu_rings rings;
 	struct event_fd *fds; /* in the order of opening */
 	size_t nr_fds, nr_allocated;
-	int sample_fd;	      /* the ones of fds that have the rings; -1: none (yet) */
+	int sample_fd; /* the ones of fds that have the rings; -1: none (yet) */
 	int metadata_fd;
-	uint64_t checked_ns;  /* of the last event_open_is_stopped(); 0: none */
-	uint64_t enabled_ns;  /* what the metadata event had been enabled by then */
-	bool is_dead;	      /* the CPU went and returned */
+	uint64_t checked_ns; /* of the last event_open_is_stopped(); 0: none */
+	uint64_t enabled_ns; /* what the metadata event had been enabled by then */
+	bool is_dead;	     /* the CPU went and returned */
 };
 
 /* Ids, sorted. Zero-initialised it is empty. */
@@ -69,6 +69,7 @@ struct event_setup_load {
 	size_t nr_fds;	    /* of events on all of them */
 	size_t nr_own_cpus; /* to run on */
 	bool by_task;
+	bool interrupts; /* see struct event_pass */
 };
 
 struct event_setup_plan {
@@ -77,30 +78,30 @@ struct event_setup_plan {
 };
 
 struct event_set {
-	struct event_list *events;	 /* borrowed */
-	struct target *target;		 /* borrowed */
+	struct event_list *events;	  /* borrowed */
+	struct target *target;		  /* borrowed */
 	struct event_set_options options; /* proc is set->proc */
 	char *proc;
-	struct cpuset machine;		 /* all CPUs that are online now: these have metadata */
-	struct cpuset wanted;		 /* CPUs to sample, online or not */
-	struct cpuset online;		 /* of those, now */
-	struct event_cpu **cpus;	 /* one for each CPU there may be, by id */
+	struct cpuset machine;	 /* all CPUs that are online now: these have metadata */
+	struct cpuset wanted;	 /* CPUs to sample, online or not */
+	struct cpuset online;	 /* of those, now */
+	struct event_cpu **cpus; /* one for each CPU there may be, by id */
 	size_t nr_cpus;
-	size_t nr_own_cpus;		 /* that we may run on ourselves */
-	struct event_setup_plan plan;	 /* of the last pass */
+	size_t nr_own_cpus;	      /* that we may run on ourselves */
+	struct event_setup_plan plan; /* of the last pass */
 
 	struct event_features features;
 	struct record_format sample_format, metadata_format;
-	uint64_t max_rate;	 /* perf_event_max_sample_rate as last read */
+	uint64_t max_rate; /* perf_event_max_sample_rate as last read */
 	size_t sample_pages, metadata_pages;
 
-	bool by_task;		 /* events belong to tasks, else to CPUs */
-	bool follows_processes;	 /* tasks are all of this user's processes */
-	struct id_list tids;	 /* by_task: threads that have events of their own */
-	struct id_list known;	 /* follows_processes: processes of the last look */
+	bool by_task;		/* events belong to tasks, else to CPUs */
+	bool follows_processes; /* tasks are all of this user's processes */
+	struct id_list tids;	/* by_task: threads that have events of their own */
+	struct id_list known;	/* follows_processes: processes of the last look */
 
 	bool enabled;
-	bool was_disabled;	 /* TARGET_COMMAND: its exec will not enable any more */
+	bool was_disabled; /* TARGET_COMMAND: its exec will not enable any more */
 	struct event_ids ids;
 	struct event_set_info info;
 	struct cpuset skipped_cpus; /* said to be online, but an event does not open there */
@@ -114,13 +115,15 @@ struct event_set {
  */
 struct event_findings {
 	struct cpuset skipped_cpus;
-	uint64_t max_rate;	  /* perf_event_max_sample_rate sank to that */
-	bool tasks_refused;	  /* some of the user's own may not be watched */
+	uint64_t max_rate;		   /* perf_event_max_sample_rate sank to that */
+	bool tasks_refused;		   /* some of the user's own may not be watched */
 	unsigned int nr_opened, nr_closed; /* CPUs, by event_set_refresh_cpus() */
 };
 
 /* A round over CPUs. */
 struct event_pass {
+	bool interrupts; /* for each descriptor the kernel interrupts the CPU it is of */
+
 	bool (*wants)(const struct event_set *set, const struct event_cpu *cpu);
 
 	/* What is to be done for a CPU. Returns 0 or a negative errno, which ends the pass. */
@@ -186,8 +189,8 @@ void event_findings_merge(struct event_set *set, const struct event_findings *fo
  * it stays closed, and so do events that it does not have: then it is in
  * @found->skipped_cpus, and 0 is returned.
  */
-int event_open_cpu(const struct event_set *set, struct event_cpu *cpu,
-		   struct event_findings *found, struct err *err) MUST_CHECK;
+int event_open_cpu(const struct event_set *set, struct event_cpu *cpu, struct event_findings *found,
+		   struct err *err) MUST_CHECK;
 
 /* One more task on an open CPU. */
 int event_open_task(const struct event_set *set, struct event_cpu *cpu, uint32_t tid,
@@ -230,8 +233,7 @@ int event_settle_format(struct event_set *set, struct err *err) MUST_CHECK;
 int event_settle_all(struct event_set *set, struct err *err) MUST_CHECK;
 
 /* The attr of event @index as it is opened, of the metadata event, of a ring's carrier. */
-void event_sample_attr(const struct event_set *set, size_t index,
-		       struct perf_event_attr *ret_attr);
+void event_sample_attr(const struct event_set *set, size_t index, struct perf_event_attr *ret_attr);
 void event_metadata_attr(const struct event_set *set, struct perf_event_attr *ret_attr);
 void event_carrier_attr(const struct event_set *set, bool for_samples,
 			struct perf_event_attr *ret_attr);

@@ -282,8 +282,10 @@ static bool step_break_group(struct trial *trial)
 
 	if (trial->code != -EINVAL || trial->leader_fd < 0 || !trial->event->weak)
 		return false;
-	event_set_add_note(trial->set, "The group of event %s does not fit: its events are counted "
-				       "one by one.", trial->event->name);
+	event_set_add_note(trial->set,
+			   "The group of event %s does not fit: its events are counted "
+			   "one by one.",
+			   trial->event->name);
 	for (size_t i = 0; i < events->nr; i++) {
 		if (events->events[i].group == group)
 			events->events[i].group = -1;
@@ -375,8 +377,7 @@ static bool needs_trial(const struct event *event)
 	return is_hardware(event) || event->group >= 0;
 }
 
-static int settle_event(struct event_set *set, size_t index, struct leader *leader,
-			struct err *err)
+static int settle_event(struct event_set *set, size_t index, struct leader *leader, struct err *err)
 {
 	struct trial trial = { .set = set, .index = index, .event = &set->events->events[index] };
 	int cpu = cpuset_next(&set->online, 0);

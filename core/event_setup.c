@@ -3,10 +3,10 @@
  * Who goes to which CPU, to open, map, enable, disable or close its events.
  *
  * CPU-major: all that is to be done for a CPU is done before the next one. The kernel
- * interrupts the CPU of an event for each one that is enabled, disabled or closed (and,
- * before Linux 5.5, opened), and waits, unless the caller runs there itself. So with
- * many events workers move to each CPU first. Only workers move, never the caller: a
- * pass of one worker that moves starts one too.
+ * interrupts the CPU of an event for each one that is enabled, disabled or closed, and
+ * waits, unless the caller runs there itself. So with many events workers move to each
+ * CPU first. Only workers move, never the caller: a pass of one worker that moves starts
+ * one too.
  *
  * The CPUs are shared out in slices of equal work, neighbours of a node together. What
  * workers write is their own until they have ended. A pass fails with the error of the
@@ -31,12 +31,58 @@
 #include "core/base/worker.h"
 #include "core/event_kernel.h"
 
+/*
+ * The rule: what a pass costs (event_setup_plan()).
+ *
+ * Measured on 2 CPUs of a virtual machine with other work to do, Linux 6.18, at nice -20,
+ * in microseconds (median of 31 runs, of 15 with 700 events), events cpu-clock, faults,
+ * context-switches and migrations in turn, rings of 16 pages. `--setup-threads` forces
+ * the number of workers, `--latency` shows the first three columns:
+ *
+ *	symtop -b -n 1 -d 0.1 --latency --setup-threads N -e cpu-clock -e faults ...
+ *
+ *	events                           open    map  enable  disable   close     all
+ *	    10  the caller, no moves      204     85     179      100     299     950
+ *	        1 worker that moves       409    208     193      109     283    1302
+ *	        2 workers that move       363    221     150      110     289    1258
+ *	    32  the caller, no moves      384    111      68      373     587    1636
+ *	        1 worker that moves       599    253     159      165     368    1670
+ *	        2 workers that move       490    250     169      182     384    2865
+ *	   100  the caller, no moves     1082    196     138     1200    1546    4325
+ *	        1 worker that moves      1292    397     251      330     684    5823
+ *	        2 workers that move      1266    365     270      318     685    3569
+ *	   700  the caller, no moves     7564   1029    2312     8888   10746   31324
+ *	        1 worker that moves     10120   1376    2564     1820    3541   25749
+ *	        2 workers that move      7763   4414    2447     1675    4936   22921
+ *
+ * With 1 event nothing pays but the caller (all: 319 without moves, 712 at best with).
+ * Event-major and CPU-major order without moves cost the same here: it is being there
+ * that saves. What the kernel sends to the other CPU, for each event (CAL in
+ * /proc/interrupts): 0 to open, redirect and map it, 1 to enable, disable and close it
+ * each; none from the CPU itself. Older kernels send 1 to open it as well; 6.1 does not.
+ * On 64 emulated CPUs 100 events took 14,100 in all without moves, 1,500 with.
+ *
+ * Without starters (event_open.c) enabling 700 events took 120 to 300 ms in any order,
+ * and 9.2, 7.4, 2.1, 1.6 or 1.0 ms with starters of 16, 32, 128, 256 or 700 events;
+ * opening then took 5.7, 5.6, 10, 15 or 29 ms (all at best).
+ *
+ * So a descriptor costs about 5 us a pass, an interrupt of another CPU 8 us and more
+ * (up to 40 when it is busy), a move 20 to 50 us, a worker 100 us. The move is rated
+ * higher: on a CPU that is busy a worker waits for its turn, which at a load of 8 made
+ * 3 ms of a pass of 0.2 ms. Where there are no interrupts to save, workers move when
+ * that is at most a tenth of the work, for old kernels and to have memory of the node at
+ * hand. A slice is worth a worker when it is 20 times what the worker costs. More than
+ * two workers at a time could not be measured: 64 CPUs emulated by two are opened by 4
+ * workers as fast as by one, and by 8 and 16 half as fast and slower, since they wait
+ * for each other's locks (the table of descriptors, software events). With CPUs of
+ * their own they should wait less, so 8 is a guess.
+ */
 #define FD_NS UINT64_C(5000)
-#define MIN_SLICE_NS UINT64_C(2000000)
-#define MAX_WORKERS 16
-#define IPI_NS UINT64_C(10000)
-#define MOVE_NS UINT64_C(90000)
+#define IPI_NS UINT64_C(8000)
+#define MOVE_NS UINT64_C(100000)
 #define START_NS UINT64_C(100000)
+#define MIN_SLICE_NS (20 * START_NS)
+#define MAX_WORKERS 8
 
 struct pass {
 	struct event_set *set;
@@ -60,17 +106,21 @@ struct setup_worker {
 struct event_setup_plan event_setup_plan(const struct event_set_options *options,
 					 const struct event_setup_load *load)
 {
-	struct event_setup_plan plan = { .nr_workers = options->nr_setup_workers };
-	size_t nr_cpus = MAX(load->nr_cpus, 1);
-	size_t nr_remote = load->nr_fds - load->nr_fds / nr_cpus;
-	size_t nr_workers = load->nr_fds * FD_NS / MIN_SLICE_NS;
+	uint64_t nr_cpus = MAX(load->nr_cpus, 1);
+	uint64_t nr_remote = load->nr_fds - load->nr_fds / nr_cpus;
+	uint64_t nr_workers = options->nr_setup_workers;
+	struct event_setup_plan plan;
+	uint64_t cost_ns;
+	uint64_t saved_ns;
 
-	if (!plan.nr_workers)
-		plan.nr_workers = (unsigned int)MIN(nr_workers, MIN(load->nr_own_cpus, MAX_WORKERS));
-	plan.nr_workers = MAX((unsigned int)MIN(plan.nr_workers, nr_cpus), 1);
+	if (!nr_workers)
+		nr_workers = MIN(load->nr_fds * FD_NS / MIN_SLICE_NS,
+				 MIN(load->nr_own_cpus, MAX_WORKERS));
+	plan.nr_workers = (unsigned int)MAX(MIN(nr_workers, nr_cpus), 1);
+	cost_ns = nr_cpus * MOVE_NS + (plan.nr_workers == 1 ? START_NS : 0);
+	saved_ns = load->interrupts ? nr_remote * IPI_NS : nr_remote * FD_NS / 10;
 	/* Where a task's events are is where the task runs, which nobody knows. */
-	plan.moves = !load->by_task &&
-		     nr_remote * IPI_NS > nr_cpus * MOVE_NS + (plan.nr_workers == 1 ? START_NS : 0);
+	plan.moves = !load->by_task && saved_ns > cost_ns;
 	if (options->setup_moves != SETUP_MOVES_AUTO)
 		plan.moves = options->setup_moves == SETUP_MOVES_ALWAYS;
 	return plan;
@@ -128,9 +178,9 @@ static void note_failure(struct setup_worker *worker, uint32_t cpu, int code, co
 	worker->ret = code;
 	worker->err = *err;
 	worker->failed_cpu = cpu;
-	while (cpu < lowest && !atomic_compare_exchange_weak_explicit(
-				       &worker->pass->failed_cpu, &lowest, cpu,
-				       memory_order_relaxed, memory_order_relaxed))
+	while (cpu < lowest &&
+	       !atomic_compare_exchange_weak_explicit(&worker->pass->failed_cpu, &lowest, cpu,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
@@ -155,19 +205,20 @@ static void visit_slice(void *arg)
 	}
 }
 
-/* Slices of equal work: a CPU goes where the work before it, as a share of all, falls. */
+/* Slices of equal work: a CPU goes where the middle of its work falls, as a share of all. */
 static void share_out(struct pass *pass, struct setup_worker *workers, size_t nr_workers,
 		      size_t nr_fds)
 {
 	size_t nr_before = 0;
 
 	for (size_t i = 0; i < pass->nr_cpus; i++) {
-		size_t place = nr_before * nr_workers / nr_fds;
+		size_t nr = event_mode_count_cpu_fds(pass->set, pass->cpus[i]->rings.cpu);
+		size_t place = (nr_before + nr / 2) * nr_workers / nr_fds;
 
 		if (workers[place].end == 0)
 			workers[place].first = i;
 		workers[place].end = i + 1;
-		nr_before += event_mode_count_cpu_fds(pass->set, pass->cpus[i]->rings.cpu);
+		nr_before += nr;
 	}
 }
 
@@ -237,6 +288,7 @@ int event_setup_run(struct event_set *set, const struct event_pass *what,
 
 	load.nr_fds = collect_cpus(&pass, set);
 	load.nr_cpus = pass.nr_cpus;
+	load.interrupts = what->interrupts;
 	plan = event_setup_plan(&set->options, &load);
 	workers = mem_calloc(plan.nr_workers, sizeof(*workers));
 	for (size_t i = 0; i < plan.nr_workers; i++) {

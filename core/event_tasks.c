@@ -72,17 +72,26 @@ bool id_list_has(const struct id_list *list, uint32_t id)
 	return list->nr && bsearch(&id, list->ids, list->nr, sizeof(id), compare_ids);
 }
 
+/* It is we who lack something to read /proc with, not a process that is gone or hidden. */
+static bool is_our_fault(int code)
+{
+	return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
 /* A process that is gone has no threads: not an error. */
-static void add_threads(const char *proc, uint32_t pid, struct id_list *list)
+static int add_threads(const char *proc, uint32_t pid, struct id_list *list)
 {
 	uint32_t *tids;
 	size_t nr;
+	int ret;
 
-	if (procfs_list_threads(proc, pid, &tids, &nr))
-		return;
+	ret = procfs_list_threads(proc, pid, &tids, &nr);
+	if (ret)
+		return is_our_fault(ret) ? ret : 0;
 	for (size_t i = 0; i < nr; i++)
 		id_list_add(list, tids[i]);
 	free(tids);
+	return 0;
 }
 
 static int compare_processes(const void *left, const void *right)
@@ -114,7 +123,12 @@ static int list_own_processes(const char *proc, struct process_list *ret_list)
 		uint32_t uid;
 		uint32_t ppid;
 
-		if (procfs_read_owner(proc, pids[i], &uid, &ppid) || uid != event_kernel->euid())
+		ret = procfs_read_owner(proc, pids[i], &uid, &ppid);
+		if (is_our_fault(ret)) {
+			free(pids);
+			return ret;
+		}
+		if (ret || uid != event_kernel->euid())
 			continue;
 		mem_grow(ret_list->processes, ret_list->nr, ret_list->nr_allocated);
 		ret_list->processes[ret_list->nr++] = (struct process){ pids[i], ppid };
@@ -139,12 +153,13 @@ static int collect_own(struct event_set *set, struct err *err)
 	int ret;
 
 	ret = list_own_processes(set->options.proc, &list);
+	if (!ret)
+		remember(&set->known, &list);
+	for (size_t i = 0; i < list.nr && !ret; i++)
+		ret = add_threads(set->options.proc, list.processes[i].pid, &set->tids);
+	free(list.processes);
 	if (ret)
 		return err_set(err, ret, "cannot list the processes in %s", set->options.proc);
-	remember(&set->known, &list);
-	for (size_t i = 0; i < list.nr; i++)
-		add_threads(set->options.proc, list.processes[i].pid, &set->tids);
-	free(list.processes);
 	return 0;
 }
 
@@ -156,14 +171,17 @@ int event_tasks_collect(struct event_set *set, struct err *err)
 	set->tids.nr = 0;
 	if (set->follows_processes)
 		ret = collect_own(set, err);
-	for (size_t i = 0; !set->follows_processes && i < target->nr_ids; i++) {
-		if (target->kind == TARGET_PROCESSES)
-			add_threads(set->options.proc, target->ids[i], &set->tids);
-		else
-			id_list_add(&set->tids, target->ids[i]);
-	}
 	if (ret)
 		return ret;
+	for (size_t i = 0; !set->follows_processes && i < target->nr_ids; i++) {
+		if (target->kind == TARGET_PROCESSES)
+			ret = add_threads(set->options.proc, target->ids[i], &set->tids);
+		else
+			id_list_add(&set->tids, target->ids[i]);
+		if (ret)
+			return err_set(err, ret, "cannot list the threads of process %u",
+				       target->ids[i]);
+	}
 	id_list_sort(&set->tids);
 	if (set->tids.nr)
 		return 0;
@@ -178,8 +196,9 @@ bool event_tasks_grew(const struct event_set *set)
 	struct id_list now = { 0 };
 	bool grew = false;
 
+	/* One that cannot be read now is looked at again at the next tick. */
 	for (size_t i = 0; i < set->target->nr_ids; i++)
-		add_threads(set->options.proc, set->target->ids[i], &now);
+		(void)add_threads(set->options.proc, set->target->ids[i], &now);
 	for (size_t i = 0; i < now.nr && !grew; i++)
 		grew = !id_list_has(&set->tids, now.ids[i]);
 	id_list_release(&now);
@@ -191,7 +210,7 @@ size_t event_tasks_count_threads(const struct event_set *set, uint32_t pid)
 	struct id_list threads = { 0 };
 	size_t nr;
 
-	add_threads(set->options.proc, pid, &threads);
+	(void)add_threads(set->options.proc, pid, &threads);
 	nr = threads.nr;
 	id_list_release(&threads);
 	return nr;
@@ -221,11 +240,13 @@ int event_tasks_find_new(struct event_set *set, struct id_list *ret_tids)
 	int ret;
 
 	ret = list_own_processes(set->options.proc, &now);
-	if (ret)
+	if (ret) {
+		free(now.processes);
 		return ret;
+	}
 	for (size_t i = 0; i < now.nr; i++) {
 		if (!is_inherited(&set->known, &now, &now.processes[i]))
-			add_threads(set->options.proc, now.processes[i].pid, ret_tids);
+			(void)add_threads(set->options.proc, now.processes[i].pid, ret_tids);
 	}
 	id_list_sort(ret_tids);
 	remember(&set->known, &now);

@@ -29,6 +29,9 @@
 #define GOAL_OF_DELAY (1.0 / 3)
 #define GOAL_OF_LOAD (1.0 / 4)
 
+/* A reader that takes so many times as long as the others is named. */
+#define MUCH_LONGER 2
+
 /* What we make larger to keep all samples gets a third more than the mean asks for. */
 #define ROOM (4.0 / 3)
 
@@ -155,7 +158,9 @@ static void advice_add_remedies(struct advice *advice, const struct remedies *re
 {
 	for (size_t i = 0; i < remedies->nr; i++)
 		advice_printf(advice, "%s%s",
-			      !i ? ": " : i + 1 < remedies->nr ? ", " : " or ",
+			      !i		     ? ": "
+			      : i + 1 < remedies->nr ? ", "
+						     : " or ",
 			      remedies->texts[i]);
 }
 
@@ -215,6 +220,27 @@ static void add_readers(struct remedies *remedies, const struct latency_situatio
 		remedies_add(remedies, "--readers %.0f", nr);
 }
 
+/* "1.3 s", "0.06 s" */
+static void advice_add_seconds(struct advice *advice, double seconds)
+{
+	advice_printf(advice, "%.*f s", seconds < 1 ? 2 : 1, seconds);
+}
+
+/* One reader that all the others wait for: its share of the CPUs is the trouble. */
+static void advise_worst(struct advice *advice, const struct latency_situation *situation)
+{
+	double worst = (double)situation->worst_ns / (double)NSEC_PER_SEC;
+	double others = (double)situation->others_ns / (double)NSEC_PER_SEC;
+
+	if (situation->nr_readers < 2 || worst <= others * MUCH_LONGER)
+		return;
+	advice_printf(advice, " (reader %u takes ", situation->worst_reader);
+	advice_add_seconds(advice, worst);
+	advice_printf(advice, ", the others ");
+	advice_add_seconds(advice, others);
+	advice_printf(advice, ")");
+}
+
 static void advise_reading(struct advice *advice, const struct latency_situation *situation)
 {
 	double read = (double)situation->read_ns / (double)NSEC_PER_SEC;
@@ -229,8 +255,11 @@ static void advise_reading(struct advice *advice, const struct latency_situation
 	remedies_add(&remedies, "-d %.15g", round_up_seconds(read / GOAL_OF_DELAY));
 	add_rate(&remedies, situation, share);
 	add_readers(&remedies, situation, share);
-	advice_printf(advice, "reading takes %.*f s of %.*f s", read < 1 ? 2 : 1, read,
-		      refresh < 1 ? 2 : 1, refresh);
+	advice_printf(advice, "reading takes ");
+	advice_add_seconds(advice, read);
+	advice_printf(advice, " of ");
+	advice_add_seconds(advice, refresh);
+	advise_worst(advice, situation);
 	advice_add_remedies(advice, &remedies);
 }
 

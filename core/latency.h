@@ -72,6 +72,9 @@ struct latency_situation {
 	uint64_t read_ns, refresh_ns;
 	uint64_t freq;		 /* 0: by period */
 	unsigned int nr_readers, nr_cpus;
+	unsigned int worst_reader; /* its number; named when it takes much longer than the others */
+	uint64_t worst_ns;	 /* what it was busy */
+	uint64_t others_ns;	 /* the mean of the others */
 	uint64_t nr_overwritten; /* in the last tick */
 	uint64_t nr_samples;	 /* read in the last tick; 0: not known */
 	size_t ring_bytes;

@@ -14,12 +14,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -27,6 +27,7 @@
 #include "core/base/mutex.h"
 #include "core/base/worker.h"
 #include "core/record.h"
+#include "core/record_apply.h"
 #include "core/ring.h"
 
 /*
@@ -65,60 +66,21 @@ struct metadata {
 	struct metadata_figures figures GUARDED_BY(lock);
 };
 
-static void apply_mmap(struct metadata *metadata, const struct record *record)
-{
-	struct map_fact map = {
-		.start = record->mmap.addr,
-		.pgoff = record->mmap.pgoff,
-		.dev_major = record->mmap.maj,
-		.dev_minor = record->mmap.min,
-		.inode = record->mmap.ino,
-		.inode_generation = record->mmap.ino_generation,
-		.path = record->mmap.filename,
-	};
-
-	if (!(record->mmap.prot & PROT_EXEC) || record->mmap.pid == UINT32_MAX)
-		return;
-	if (__builtin_add_overflow(record->mmap.addr, record->mmap.len, &map.end))
-		return;
-	thread_table_mmap(metadata->options.table, record->mmap.pid, &map, record->id.time);
-}
-
 static void apply_locked(struct metadata *metadata, const struct record *record)
 	REQUIRES(metadata->lock)
 {
-	struct thread_table *table = metadata->options.table;
+	const struct record_sink sink = {
+		.table = metadata->options.table,
+		.symbolizer = metadata->options.symbolizer,
+		.kernel = metadata->options.kernel,
+	};
 
-	switch (record->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		apply_mmap(metadata, record);
-		break;
-	case PERF_RECORD_COMM:
-		thread_table_comm(table, record->comm.pid, record->comm.tid, record->comm.comm,
-				  record->comm.exec, record->id.time);
-		if (record->comm.exec && metadata->options.synth) {
-			mem_grow(metadata->execs, metadata->nr_execs, metadata->nr_execs_allocated);
-			metadata->execs[metadata->nr_execs++] = record->comm.pid;
-		}
-		break;
-	case PERF_RECORD_FORK:
-		thread_table_fork(table, record->task.pid, record->task.tid, record->task.ppid,
-				  record->task.ptid, record->task.time);
-		break;
-	case PERF_RECORD_EXIT:
-		thread_table_exit(table, record->task.pid, record->task.tid, record->task.time);
-		break;
-	case PERF_RECORD_KSYMBOL:
-		symbolizer_ksymbol(metadata->options.symbolizer, metadata->options.kernel,
-				   record->ksymbol.addr, record->ksymbol.len,
-				   record->ksymbol.name, record->ksymbol.unregister);
-		break;
-	case PERF_RECORD_LOST:
+	record_apply(&sink, record);
+	if (record->type == PERF_RECORD_LOST)
 		metadata->figures.nr_lost += record->lost.nr;
-		break;
-	default:
-		break; /* decoded for others: BPF_EVENT, CGROUP, SWITCH */
+	if (record->type == PERF_RECORD_COMM && record->comm.exec && metadata->options.synth) {
+		mem_grow(metadata->execs, metadata->nr_execs, metadata->nr_execs_allocated);
+		metadata->execs[metadata->nr_execs++] = record->comm.pid;
 	}
 }
 
@@ -269,14 +231,22 @@ void metadata_drain(struct metadata *metadata, uint64_t cut_ns)
 	drain(metadata, cut_ns);
 }
 
-/* A ring whose event is dead stays readable to poll(2) for ever: stop asking. */
+/*
+ * A ring whose event is dead stays readable to poll(2) for ever: stop asking. Another
+ * may have got its descriptor since the worker was told, so look again.
+ */
 static void forget_hung_up(struct metadata *metadata, const struct epoll_event *events, int nr)
 {
+	mutex_lock(&metadata->lock);
 	for (int i = 0; i < nr; i++) {
+		struct pollfd pollfd = { .fd = (int)events[i].data.u64 };
+
 		if (events[i].data.u64 == STOP_FD || !(events[i].events & (EPOLLHUP | EPOLLERR)))
 			continue;
-		epoll_ctl(metadata->epoll_fd, EPOLL_CTL_DEL, (int)events[i].data.u64, NULL);
+		if (poll(&pollfd, 1, 0) > 0 && pollfd.revents & (POLLHUP | POLLERR))
+			epoll_ctl(metadata->epoll_fd, EPOLL_CTL_DEL, pollfd.fd, NULL);
 	}
+	mutex_unlock(&metadata->lock);
 }
 
 static void run(void *arg)
@@ -289,7 +259,8 @@ static void run(void *arg)
 		int nr;
 
 		nr = epoll_wait(metadata->epoll_fd, events, ARRAY_SIZE(events), wait_ms);
-		forget_hung_up(metadata, events, nr);
+		if (nr > 0)
+			forget_hung_up(metadata, events, nr);
 		wait_ms = drain(metadata, clock_now_ns() - METADATA_HOLDBACK_NS) ? BUSY_WAIT_MS :
 										   IDLE_WAIT_MS;
 	}

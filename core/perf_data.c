@@ -60,7 +60,7 @@ struct perf_data {
 	bool ended; /* nothing more comes out of the input */
 	struct attr_table attrs;
 	struct features features;
-	struct input input;
+	struct file_input input;
 	struct order order;
 	struct perf_data_figures figures;
 	char trouble[1024]; /* "": none */
@@ -143,7 +143,7 @@ static bool read_record(struct perf_data *data)
 
 	if (data->ended)
 		return false;
-	if (!input_next(&data->input, &header, &chunk)) {
+	if (!file_input_next(&data->input, &header, &chunk)) {
 		end_input(data, data->input.trouble);
 		return false;
 	}
@@ -339,7 +339,7 @@ static int read_file_header(struct perf_data *data, const struct file_header *he
 		end = start + header->data.size;
 		read_features(data, header);
 	}
-	input_init(&data->input, data->fd, start, end);
+	file_input_init(&data->input, data->fd, start, end);
 	return 0;
 }
 
@@ -357,7 +357,7 @@ static int read_header(struct perf_data *data, const char *path, struct err *err
 	data->is_pipe = header.size == 16;
 	if (!data->is_pipe)
 		return read_file_header(data, &header, path, err);
-	input_init(&data->input, data->fd, 16, data->size);
+	file_input_init(&data->input, data->fd, 16, data->size);
 	return 0;
 }
 
@@ -375,6 +375,7 @@ int perf_data_open(const char *path, struct perf_data **ret_data, struct err *er
 	int ret;
 
 	data->fd = -1;
+	features_init(&data->features);
 	ret = open_file(data, path, err);
 	if (ret == 0)
 		ret = read_header(data, path, err);
@@ -399,7 +400,7 @@ void perf_data_close(struct perf_data *data)
 	if (!data)
 		return;
 	order_release(&data->order);
-	input_release(&data->input);
+	file_input_release(&data->input);
 	attr_table_release(&data->attrs);
 	features_release(&data->features);
 	if (data->fd >= 0)
@@ -489,17 +490,12 @@ void perf_data_get_cpumap(const struct perf_data *data, struct cpumap *ret_map)
 size_t perf_data_build_id(struct perf_data *data, const char *path,
 			  unsigned char ret_id[static 20])
 {
-	const struct build_id_entry *entry = features_build_id(&data->features, path);
-
-	if (!entry)
-		return 0;
-	memcpy(ret_id, entry->id, sizeof(entry->id));
-	return entry->size;
+	return features_build_id(&data->features, path, ret_id);
 }
 
 void perf_data_get_figures(const struct perf_data *data, struct perf_data_figures *ret_figures)
 {
-	const struct input *input = &data->input;
+	const struct file_input *input = &data->input;
 
 	*ret_figures = data->figures;
 	ret_figures->nr_unsorted = data->order.nr_unsorted;

@@ -8,7 +8,7 @@
  * records (zstd). The file is hostile: whatever is in it costs at most some hundred
  * MiB of memory and ends; what is unusable is counted or said by perf_data_trouble().
  *
- * Threads: one at a time.
+ * Threads: one at a time, but for perf_data_build_id().
  */
 #ifndef SYMTOP_CORE_PERF_DATA_H
 #define SYMTOP_CORE_PERF_DATA_H
@@ -78,7 +78,7 @@ void perf_data_get_cpumap(const struct perf_data *data, struct cpumap *ret_map);
 
 /*
  * The build id of the file that was mapped as @path ("[kernel.kallsyms]", "[vdso]"
- * too) into @ret_id. Returns its size, 0 when the file tells none (yet).
+ * too) into @ret_id. Returns its size, 0 when the file tells none (yet). Any thread.
  */
 size_t perf_data_build_id(struct perf_data *data, const char *path,
 			  unsigned char ret_id[static 20]);

@@ -265,9 +265,11 @@ void features_add_build_id(struct features *features, const struct perf_event_he
 	memcpy(entry.id, id, entry.size);
 	entry.path = mem_strndup((const char *)blob.next, size);
 	entry.path_hash = hash_bytes(entry.path, strlen(entry.path));
+	mutex_lock(&features->lock);
 	mem_grow(features->build_ids, features->nr_build_ids, features->nr_build_ids_allocated);
 	features->build_ids[features->nr_build_ids++] = entry;
 	features->build_ids_sorted = false;
+	mutex_unlock(&features->lock);
 }
 
 static int compare_build_ids(const void *left, const void *right)
@@ -280,18 +282,18 @@ static int compare_build_ids(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-const struct build_id_entry *features_build_id(struct features *features, const char *path)
+static const struct build_id_entry *find_build_id_locked(struct features *features,
+							 const char *path) REQUIRES(features->lock)
 {
 	const struct build_id_entry *entries;
 	uint64_t hash = hash_bytes(path, strlen(path));
-	size_t first = 0, end;
+	size_t first = 0, end = features->nr_build_ids;
 
-	if (!features->build_ids_sorted && features->nr_build_ids)
-		qsort(features->build_ids, features->nr_build_ids, sizeof(*features->build_ids),
-		      compare_build_ids);
+	if (!features->build_ids_sorted && end)
+		qsort(features->build_ids, end, sizeof(*entries), compare_build_ids);
 	features->build_ids_sorted = true;
 	entries = features->build_ids;
-	for (end = features->nr_build_ids; first < end;) {
+	while (first < end) {
 		size_t middle = first + (end - first) / 2;
 
 		if (entries[middle].path_hash < hash)
@@ -306,6 +308,28 @@ const struct build_id_entry *features_build_id(struct features *features, const 
 	return NULL;
 }
 
+size_t features_build_id(struct features *features, const char *path,
+			 unsigned char ret_id[static 20])
+{
+	const struct build_id_entry *entry;
+	size_t size = 0;
+
+	mutex_lock(&features->lock);
+	entry = find_build_id_locked(features, path);
+	if (entry) {
+		memcpy(ret_id, entry->id, sizeof(entry->id));
+		size = entry->size;
+	}
+	mutex_unlock(&features->lock);
+	return size;
+}
+
+void features_init(struct features *features)
+{
+	*features = (struct features){ 0 };
+	mutex_init(&features->lock);
+}
+
 void features_release(struct features *features)
 {
 	forget_event_names(features);
@@ -318,5 +342,5 @@ void features_release(struct features *features)
 	free(features->version);
 	free(features->arch);
 	free(features->command);
-	*features = (struct features){ 0 };
+	mutex_release(&features->lock);
 }

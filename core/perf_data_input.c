@@ -26,7 +26,7 @@
 /* ---- chunks ---- */
 
 /* NULL: no memory. */
-static struct chunk *chunk_new(struct input *input, size_t size)
+static struct chunk *chunk_new(struct file_input *input, size_t size)
 {
 	struct chunk *chunk = malloc(sizeof(*chunk) + size);
 
@@ -85,7 +85,7 @@ static enum take stream_take(struct stream *stream, struct perf_event_header *re
 }
 
 /* Room for more: what is left goes to the front of a new chunk. False: no memory. */
-static bool stream_renew(struct input *input, struct stream *stream)
+static bool stream_renew(struct file_input *input, struct stream *stream)
 {
 	struct chunk *chunk = chunk_new(input, CHUNK_BYTES);
 	size_t left = stream_left(stream);
@@ -101,29 +101,29 @@ static bool stream_renew(struct input *input, struct stream *stream)
 
 /* ---- input ---- */
 
-void input_init(struct input *input, int fd, uint64_t offset, uint64_t end)
+void file_input_init(struct file_input *input, int fd, uint64_t offset, uint64_t end)
 {
-	*input = (struct input){ .fd = fd, .start = offset, .offset = offset, .end = end };
+	*input = (struct file_input){ .fd = fd, .start = offset, .offset = offset, .end = end };
 }
 
-void input_release(struct input *input)
+void file_input_release(struct file_input *input)
 {
 	chunk_put(input->raw.chunk);
 	chunk_put(input->inflated.chunk);
 	chunk_put(input->compressed);
 	chunk_put(input->aligned);
 	zstd_stream_free(input->zstd);
-	*input = (struct input){ .fd = -1 };
+	*input = (struct file_input){ .fd = -1 };
 }
 
 /* Where in the file the raw stream is. */
-static uint64_t raw_offset(const struct input *input)
+static uint64_t raw_offset(const struct file_input *input)
 {
 	return input->offset - stream_left(&input->raw);
 }
 
 /* There is no way to find the next record: the end. */
-static bool stop(struct input *input, const char *what)
+static bool stop(struct file_input *input, const char *what)
 {
 	uint64_t offset = raw_offset(input);
 	uint64_t size = input->end - input->start;
@@ -140,7 +140,7 @@ static bool stop(struct input *input, const char *what)
 }
 
 /* True when there is more; false at the end, or for the reason in trouble. */
-static bool refill_raw(struct input *input)
+static bool refill_raw(struct file_input *input)
 {
 	struct stream *raw = &input->raw;
 	size_t left = stream_left(raw);
@@ -172,7 +172,7 @@ static bool refill_raw(struct input *input)
 }
 
 /* Bytes that follow a record and are none. */
-static void skip_raw(struct input *input, uint64_t size)
+static void skip_raw(struct file_input *input, uint64_t size)
 {
 	uint64_t left = stream_left(&input->raw);
 
@@ -205,7 +205,7 @@ static uint64_t trailing_bytes(const struct perf_event_header *header, const uns
 }
 
 /* Begin with the piece of the stream in a record. */
-static bool start_inflating(struct input *input, const struct perf_event_header *header,
+static bool start_inflating(struct file_input *input, const struct perf_event_header *header,
 			    const unsigned char *bytes)
 {
 	const unsigned char *end = bytes + header->size;
@@ -231,7 +231,7 @@ static bool start_inflating(struct input *input, const struct perf_event_header 
 }
 
 /* Some more of it. Done with the piece when its bytes are used and there was room left. */
-static bool inflate(struct input *input)
+static bool inflate(struct file_input *input)
 {
 	struct stream *inflated = &input->inflated;
 	struct chunk *chunk = inflated->chunk;
@@ -262,7 +262,7 @@ static bool inflate(struct input *input)
 }
 
 /* A record out of what was decompressed. TAKE_MORE: nothing more is in there now. */
-static enum take take_inflated(struct input *input, struct perf_event_header *header,
+static enum take take_inflated(struct file_input *input, struct perf_event_header *header,
 			       const unsigned char **ret_bytes)
 {
 	enum take take;
@@ -282,7 +282,7 @@ static enum take take_inflated(struct input *input, struct perf_event_header *he
 	return take;
 }
 
-static enum take take_raw(struct input *input, struct perf_event_header *header,
+static enum take take_raw(struct file_input *input, struct perf_event_header *header,
 			  const unsigned char **ret_bytes)
 {
 	enum take take;
@@ -294,7 +294,7 @@ static enum take take_raw(struct input *input, struct perf_event_header *header,
 }
 
 /* As the decoders want it. NULL: no memory. */
-static const struct perf_event_header *align(struct input *input, const unsigned char *bytes,
+static const struct perf_event_header *align(struct file_input *input, const unsigned char *bytes,
 					     size_t size, struct chunk **chunk)
 {
 	struct chunk *copy;
@@ -312,7 +312,7 @@ static const struct perf_event_header *align(struct input *input, const unsigned
 	return (const void *)copy->words;
 }
 
-bool input_next(struct input *input, const struct perf_event_header **ret_header,
+bool file_input_next(struct file_input *input, const struct perf_event_header **ret_header,
 		struct chunk **ret_chunk)
 {
 	struct perf_event_header header;

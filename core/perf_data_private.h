@@ -3,6 +3,7 @@
 #ifndef SYMTOP_CORE_PERF_DATA_PRIVATE_H
 #define SYMTOP_CORE_PERF_DATA_PRIVATE_H
 
+#include "core/base/mutex.h"
 #include "core/event_ids.h"
 #include "core/perf_data.h"
 
@@ -56,7 +57,7 @@ struct stream {
 	size_t next, len;
 };
 
-struct input {
+struct file_input {
 	int fd;
 	uint64_t offset, end;	/* in the file: what is read next, where the data ends */
 	uint64_t start;
@@ -71,8 +72,8 @@ struct input {
 };
 
 /* @fd stays the caller's. */
-void input_init(struct input *input, int fd, uint64_t offset, uint64_t end);
-void input_release(struct input *input);
+void file_input_init(struct file_input *input, int fd, uint64_t offset, uint64_t end);
+void file_input_release(struct file_input *input);
 
 /*
  * The next record, aligned, in *@ret_chunk; both are borrowed until the next call, but
@@ -80,7 +81,7 @@ void input_release(struct input *input);
  * them, and bytes between records are skipped. False at the end, be it one that
  * input->trouble gives a reason for.
  */
-bool input_next(struct input *input, const struct perf_event_header **ret_header,
+bool file_input_next(struct file_input *input, const struct perf_event_header **ret_header,
 		struct chunk **ret_chunk);
 
 /* ---- perf_data_order.c: the records that wait for their turn ---- */
@@ -153,12 +154,16 @@ struct features {
 	uint64_t first_ns, last_ns;
 	char **event_names; /* by index; NULL where there is none */
 	size_t nr_event_names;
-	struct build_id_entry *build_ids;
-	size_t nr_build_ids, nr_build_ids_allocated;
-	bool build_ids_sorted;
 	struct node_entry *nodes;
 	size_t nr_nodes;
+	struct mutex lock; /* a leaf */
+	struct build_id_entry *build_ids GUARDED_BY(lock);
+	size_t nr_build_ids GUARDED_BY(lock);
+	size_t nr_build_ids_allocated GUARDED_BY(lock);
+	bool build_ids_sorted GUARDED_BY(lock);
 };
+
+void features_init(struct features *features);
 
 /* Parse feature @number. What is malformed or unknown is ignored. */
 void features_add(struct features *features, unsigned int number, const void *bytes, size_t size);
@@ -166,8 +171,9 @@ void features_add(struct features *features, unsigned int number, const void *by
 /* A record of type FILE_BUILD_ID, also the contents of that feature. */
 void features_add_build_id(struct features *features, const struct perf_event_header *header);
 
-/* What is told of @path, or NULL. Borrowed until the next build id is added. */
-const struct build_id_entry *features_build_id(struct features *features, const char *path);
+/* What is told of @path; its size, 0: nothing. Any thread. */
+size_t features_build_id(struct features *features, const char *path,
+			 unsigned char ret_id[static 20]);
 
 void features_release(struct features *features);
 

@@ -281,7 +281,7 @@ static bool add_callers(struct query *query, struct passage *passage, uint32_t c
 }
 
 static void count_shown(struct query *query, const struct passage *passage,
-			const struct frame *frame)
+			const struct frame *frame, uint32_t caller)
 {
 	double weight = passage->weight;
 
@@ -293,7 +293,7 @@ static void count_shown(struct query *query, const struct passage *passage,
 		query->sums.unresolved += weight;
 	else if (frame->kind == FRAME_UNNAMED)
 		query->sums.unnamed += weight;
-	else if (frame->kind == FRAME_PENDING)
+	if (frame->kind == FRAME_PENDING || (caller != NO_ID && query->callers[caller].is_pending))
 		query->sums.pending += weight;
 }
 
@@ -315,7 +315,7 @@ static void pass_cell(struct query *query, struct passage *passage, uint32_t fra
 	if (query->spec->children && add_callers(query, passage, caller))
 		shown = true;
 	if (shown)
-		count_shown(query, passage, &query->frames[frame]);
+		count_shown(query, passage, &query->frames[frame], caller);
 }
 
 static void query_cell(void *arg, const struct cell_view *cell)

@@ -357,7 +357,12 @@ static uint32_t caller_intern(struct query *query, uint32_t parent, uint32_t fra
 	}
 	id = (uint32_t)query->nr_callers;
 	mem_grow(query->callers, query->nr_callers, query->nr_callers_allocated);
-	query->callers[query->nr_callers++] = (struct caller){ .parent = parent, .frame = frame };
+	query->callers[query->nr_callers++] = (struct caller){
+		.parent = parent,
+		.frame = frame,
+		.is_pending = query->frames[frame].kind == FRAME_PENDING ||
+			      (parent != NO_ID && query->callers[parent].is_pending),
+	};
 	index_insert(&query->caller_index, hash, id);
 	return id;
 }

@@ -91,6 +91,7 @@ struct frame_memo {
 struct caller {
 	uint32_t parent; /* its own caller; NO_ID: outermost */
 	uint32_t frame;
+	bool is_pending; /* its name, or that of a caller of it, may still come */
 };
 
 /* ---- rows ---- */

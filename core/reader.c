@@ -248,6 +248,16 @@ void reader_read(struct reader *reader, uint64_t cut_ns, const uint64_t *changed
 	go_home(reader, reader->figures.nr_moves - nr_moves);
 }
 
+void reader_add(struct reader *reader, const struct tuple *sample, const uint64_t *ips,
+		uint64_t period)
+{
+	struct tuple tuple = *sample;
+
+	tuple.nr_chain = MIN(tuple.nr_chain, (uint32_t)MAX_FRAMES);
+	reader->figures.nr_samples++;
+	tally_add(reader->tally, &tuple, ips, period);
+}
+
 /* ---- locating ---- */
 
 /* Ask for @pid if nobody did; true while its scan is under way. */
@@ -339,7 +349,9 @@ static bool locate_ip(struct reader *reader, struct task *task, const struct tup
 	case LOCATE_FOUND:
 		return true;
 	case LOCATE_NOT_YET:
-		return false;
+		if (reader->options.synth)
+			return false;
+		break;
 	case LOCATE_NO_MAP:
 		break;
 	}

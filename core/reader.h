@@ -21,6 +21,7 @@
 #include "core/event_set.h"
 #include "core/profile.h"
 #include "core/synth.h"
+#include "core/tally.h"
 #include "core/thread_table.h"
 
 struct reader;
@@ -33,9 +34,9 @@ enum reader_affinity {
 };
 
 struct reader_options {
-	struct event_set *events;	/* all of them borrowed */
+	struct event_set *events;	/* all of them borrowed; NULL: there are no rings */
 	struct thread_table *table;
-	struct synth *synth;		/* asked for unknown tasks; NULL: nobody is asked */
+	struct synth *synth;		/* asked for unknown tasks; NULL: they stay unknown */
 	struct dso *kernel, *unknown, *guest;
 	const struct cpumap *cpumap;
 	enum reader_affinity affinity;
@@ -75,6 +76,10 @@ void reader_add_cpu(struct reader *reader, size_t index);
  * thread_table_take_changed().
  */
 void reader_read(struct reader *reader, uint64_t cut_ns, const uint64_t *changed);
+
+/* Count a sample that was read elsewhere (a file), as tally_add(). */
+void reader_add(struct reader *reader, const struct tuple *sample, const uint64_t *ips,
+		uint64_t period);
 
 /*
  * Locate what was read and what is still deferred. Asks the synthesizer for what it

@@ -60,6 +60,8 @@ struct snapshot {
 	size_t nr_events, nr_events_allocated;
 	struct cpu_figure *cpus;
 	size_t nr_cpus, nr_cpus_allocated;
+	struct engine_figure *engine;
+	size_t nr_engine, nr_engine_allocated;
 
 	struct chunk *chunks;
 	struct interned *strings; /* open addressing, nr_places a power of two */
@@ -75,6 +77,16 @@ static const char *const key_names[NR_SORT_KEYS] = {
 const char *sort_key_name(enum sort_key key)
 {
 	return key < NR_SORT_KEYS ? key_names[key] : "";
+}
+
+const char *engine_unit_name(enum engine_unit unit)
+{
+	static const char *const names[NR_ENGINE_UNITS] = {
+		[ENGINE_COUNT] = "",   [ENGINE_SECONDS] = "s",	 [ENGINE_BYTES] = "bytes",
+		[ENGINE_RATE] = "1/s", [ENGINE_SHARE] = "share",
+	};
+
+	return unit < NR_ENGINE_UNITS ? names[unit] : "";
 }
 
 static int key_from_name(const char *name, size_t len, enum sort_key *ret_key)
@@ -263,6 +275,7 @@ void snapshot_put(struct snapshot *snapshot)
 	free(snapshot->notes);
 	free(snapshot->events);
 	free(snapshot->cpus);
+	free(snapshot->engine);
 	free(snapshot);
 }
 
@@ -335,6 +348,17 @@ void snapshot_cpu(const struct snapshot *snapshot, size_t index, unsigned int *r
 	*ret_busy = snapshot->cpus[index].busy;
 }
 
+size_t snapshot_nr_engine(const struct snapshot *snapshot)
+{
+	return snapshot->nr_engine;
+}
+
+const struct engine_figure *snapshot_engine(const struct snapshot *snapshot, size_t index)
+{
+	assert(index < snapshot->nr_engine);
+	return &snapshot->engine[index];
+}
+
 /* ---- building ---- */
 
 struct snapshot_header *snapshot_edit_header(struct snapshot *snapshot)
@@ -403,8 +427,7 @@ const struct frame_place *snapshot_add_place(struct snapshot *snapshot,
 void snapshot_set_places(struct snapshot *snapshot, const struct frame_place *const *places)
 {
 	struct row_chain *chain = &snapshot->chains[snapshot->nr_chains - 1];
-	const struct frame_place **copy =
-		arena_alloc(snapshot, chain->nr_frames * sizeof(*copy));
+	const struct frame_place **copy = arena_alloc(snapshot, chain->nr_frames * sizeof(*copy));
 
 	memcpy(copy, places, chain->nr_frames * sizeof(*copy));
 	chain->places = copy;
@@ -430,6 +453,18 @@ void snapshot_add_cpu(struct snapshot *snapshot, unsigned int cpu, double busy)
 {
 	mem_grow(snapshot->cpus, snapshot->nr_cpus, snapshot->nr_cpus_allocated);
 	snapshot->cpus[snapshot->nr_cpus++] = (struct cpu_figure){ .cpu = cpu, .busy = busy };
+}
+
+void snapshot_add_engine(struct snapshot *snapshot, const struct engine_figure *figure)
+{
+	struct engine_figure *copy;
+
+	mem_grow(snapshot->engine, snapshot->nr_engine, snapshot->nr_engine_allocated);
+	copy = &snapshot->engine[snapshot->nr_engine++];
+	*copy = *figure;
+	copy->section = snapshot_add_string(snapshot, figure->section);
+	copy->item = snapshot_add_string(snapshot, figure->item);
+	copy->name = snapshot_add_string(snapshot, figure->name);
 }
 
 /* ---- order ---- */

@@ -157,15 +157,17 @@ struct snapshot_header {
 	uint64_t nr_corrupt;
 	double unresolved_share;   /* of shown samples: no map known at the address */
 	double unnamed_share;	   /* map known, no symbol (a stripped file), pending not counted */
-	double pending_share;	   /* name still being looked up */
+	double pending_share;	   /* name still being looked up, with chains also of a caller */
 	double outside_share;	   /* of other targets (filter in user space), 0 otherwise */
 	uint64_t read_ns;	   /* last tick: reading the rings */
 	uint64_t tick_ns;	   /* last tick: all of it */
 	double read_share;	   /* read_ns of the refresh */
 	double self_cpu;	   /* own CPU time per wall time over the last ticks; 1.0 is one CPU */
 	uint64_t self_rss_bytes;
+	uint64_t nr_scans;	   /* of /proc, begun so far; the figures are of the last one */
 	uint64_t scan_done, scan_total, scan_ns;
 	bool scan_finished;
+	unsigned int scan_workers; /* at most at once */
 	unsigned int nr_synth_workers, nr_readers;
 	uint64_t nr_tasks, nr_live_tasks;
 	uint64_t nr_cells, nr_coarsened;
@@ -173,6 +175,31 @@ struct snapshot_header {
 	bool target_gone;
 	bool has_chains;
 	size_t nr_rows_hidden;	   /* by percent_limit or the row limit */
+};
+
+/* How to read a figure of the engine. */
+enum engine_unit {
+	ENGINE_COUNT,
+	ENGINE_SECONDS,
+	ENGINE_BYTES,
+	ENGINE_RATE,  /* a second */
+	ENGINE_SHARE, /* 0..1 */
+	NR_ENGINE_UNITS,
+};
+
+/* "", "s", "bytes", "1/s", "share" */
+const char *engine_unit_name(enum engine_unit unit);
+
+/*
+ * A figure of the engine itself, see core/engine.h. Those of a section stand together,
+ * and so do those of an item; every item of a section has the same names in one order.
+ */
+struct engine_figure {
+	const char *section; /* "tick" */
+	const char *item;    /* "copy"; "": the section has none */
+	const char *name;    /* "mean" */
+	double value;	     /* NaN: there is none */
+	enum engine_unit unit;
 };
 
 struct snapshot;
@@ -191,6 +218,8 @@ size_t snapshot_nr_notes(const struct snapshot *snapshot);
 const struct note *snapshot_note(const struct snapshot *snapshot, size_t index);
 size_t snapshot_nr_events(const struct snapshot *snapshot);
 const struct event_figures *snapshot_event(const struct snapshot *snapshot, size_t index);
+size_t snapshot_nr_engine(const struct snapshot *snapshot);
+const struct engine_figure *snapshot_engine(const struct snapshot *snapshot, size_t index);
 /* Samples of the last tick by open CPU: id and number (idle excluded). */
 size_t snapshot_nr_cpus(const struct snapshot *snapshot);
 void snapshot_cpu(const struct snapshot *snapshot, size_t index, unsigned int *ret_cpu,
@@ -215,6 +244,7 @@ void snapshot_set_places(struct snapshot *snapshot, const struct frame_place *co
 void snapshot_add_note(struct snapshot *snapshot, enum note_level level, const char *text);
 void snapshot_add_event(struct snapshot *snapshot, const char *name, uint64_t nr_samples);
 void snapshot_add_cpu(struct snapshot *snapshot, unsigned int cpu, double busy);
+void snapshot_add_engine(struct snapshot *snapshot, const struct engine_figure *figure);
 /* Order the rows by the spec; call once, after the last row. */
 void snapshot_sort(struct snapshot *snapshot);
 

@@ -18,6 +18,9 @@
  * than one. A large process is worth a second worker whatever the number.
  * Only the first worker starts others, and it alone stays after the sweep.
  *
+ * Sweeps are numbered and a job says which one waits for it, so that what a sweep that
+ * was given up left behind, in the queues or in a worker's hands, counts for none.
+ *
  * Pids below PID_LIMIT (the kernel's own) index bit sets, so a request costs one
  * bit test when it is not new.
  */
@@ -45,7 +48,7 @@
 /* One process to read. */
 struct job {
 	uint32_t pid;
-	bool sweep;	 /* the sweep waits for it */
+	uint64_t sweep;	 /* the number of the sweep that waits for it; 0: none */
 	bool large;	 /* to be read whatever its size */
 	uint64_t ticket; /* the request that waits for it; 0: none */
 };
@@ -70,14 +73,14 @@ struct synth_worker {
 struct synth {
 	char *proc;
 	struct thread_table *table;
-	bool sweep;
-	uint64_t start_ns;
 
 	struct mutex lock;
 	struct cond work; /* a job, or the end */
 	struct cond done; /* a request or the sweep is done */
 	bool stop GUARDED_BY(lock);
 	unsigned int nr_fixed GUARDED_BY(lock); /* 0: adaptive */
+	uint64_t start_ns GUARDED_BY(lock);	/* of the sweep */
+	bool list_wanted GUARDED_BY(lock);	/* the sweep begins, the first worker is to list */
 	bool listed GUARDED_BY(lock);
 	uint32_t *pids GUARDED_BY(lock); /* the sweep */
 	size_t nr_pids GUARDED_BY(lock);
@@ -136,6 +139,14 @@ static bool queue_pop(struct job_queue *queue, struct job *ret_job)
 
 /* ---- what to do next ---- */
 
+static void forget_pids_locked(struct synth *synth) REQUIRES(synth->lock)
+{
+	free(synth->pids);
+	synth->pids = NULL;
+	synth->nr_pids = 0;
+	synth->cursor = 0;
+}
+
 static void check_sweep_locked(struct synth *synth) REQUIRES(synth->lock)
 {
 	struct synth_progress *progress = &synth->progress;
@@ -144,10 +155,7 @@ static void check_sweep_locked(struct synth *synth) REQUIRES(synth->lock)
 		return;
 	progress->sweep_done = true;
 	progress->sweep_ns = clock_now_ns() - synth->start_ns;
-	free(synth->pids);
-	synth->pids = NULL;
-	synth->nr_pids = 0;
-	synth->cursor = 0;
+	forget_pids_locked(synth);
 	cond_broadcast(&synth->work); /* workers that have nothing left end */
 	cond_broadcast(&synth->done);
 }
@@ -158,7 +166,7 @@ static bool take_sweep_locked(struct synth *synth, struct job *ret_job) REQUIRES
 		uint32_t pid = synth->pids[synth->cursor++];
 
 		if (!bit_test(synth->known, pid)) {
-			*ret_job = (struct job){ .pid = pid, .sweep = true };
+			*ret_job = (struct job){ .pid = pid, .sweep = synth->progress.nr_sweeps };
 			return true;
 		}
 		synth->progress.nr_done++;
@@ -205,7 +213,7 @@ static void defer_locked(struct synth *synth, struct job *job) REQUIRES(synth->l
 		if (other->pid != job->pid || (other->sweep && job->sweep) ||
 		    (other->ticket && job->ticket))
 			continue;
-		other->sweep |= job->sweep;
+		other->sweep |= job->sweep;   /* one of them is 0, too */
 		other->ticket |= job->ticket; /* one of them is 0 */
 		return;
 	}
@@ -230,7 +238,7 @@ static void finish_locked(struct synth *synth, const struct job *job, int result
 	}
 	if (!progress->sweep_done)
 		bit_set(synth->known, job->pid);
-	if (job->sweep) {
+	if (job->sweep == progress->nr_sweeps && !progress->sweep_done) {
 		progress->nr_done++;
 		check_sweep_locked(synth);
 	}
@@ -298,6 +306,8 @@ static struct synth_worker *reserve_worker(struct synth *synth)
 	if (place) {
 		place->runs = true;
 		synth->progress.nr_workers++;
+		synth->progress.max_workers =
+			MAX(synth->progress.max_workers, synth->progress.nr_workers);
 	}
 	mutex_unlock(&synth->lock);
 	return place;
@@ -324,21 +334,36 @@ static void start_workers(struct synth *synth)
 	}
 }
 
+/* Called by the first worker only. */
 static void list_processes(struct synth *synth)
 {
 	uint32_t *pids = NULL;
 	size_t nr = 0;
 
+	mutex_lock(&synth->lock);
+	synth->list_wanted = false;
+	mutex_unlock(&synth->lock);
 	/* A /proc that cannot be listed is an empty sweep; requests will say the same. */
 	if (procfs_list_processes(synth->proc, &pids, &nr) < 0)
 		nr = 0;
 	mutex_lock(&synth->lock);
+	if (synth->list_wanted) { /* a list for a sweep that was given up meanwhile */
+		mutex_unlock(&synth->lock);
+		free(pids);
+		return;
+	}
 	synth->pids = pids;
 	synth->nr_pids = nr;
 	synth->progress.nr_total = nr;
 	synth->listed = true;
 	check_sweep_locked(synth);
 	mutex_unlock(&synth->lock);
+}
+
+/* After a rescan with fewer workers those that are too many go, whatever there is to do. */
+static bool is_surplus_locked(const struct synth *synth, bool first) REQUIRES(synth->lock)
+{
+	return !first && synth->nr_fixed && synth->progress.nr_workers > synth->nr_fixed;
 }
 
 /* Wait for a job into self->job. False: this worker's work is over. */
@@ -349,12 +374,20 @@ static bool wait_job(struct synth *synth, struct synth_worker *self)
 
 	mutex_lock(&synth->lock);
 	while (!synth->stop) {
+		if (first && synth->list_wanted) {
+			mutex_unlock(&synth->lock);
+			list_processes(synth);
+			mutex_lock(&synth->lock);
+			continue;
+		}
 		if (first && wants_workers_locked(synth)) {
 			mutex_unlock(&synth->lock);
 			start_workers(synth);
 			mutex_lock(&synth->lock);
 			continue;
 		}
+		if (is_surplus_locked(synth, first))
+			break;
 		found = take_job_locked(synth, self);
 		if (found || (!first && synth->progress.sweep_done))
 			break;
@@ -375,8 +408,6 @@ static void worker_run(void *arg)
 	struct synth *synth = self->synth;
 	struct procfs_reader *reader = procfs_reader_new(synth->proc);
 
-	if (self == synth->workers && synth->sweep)
-		list_processes(synth);
 	while (wait_job(synth, self))
 		do_job(synth, self, reader);
 	procfs_reader_free(reader);
@@ -408,16 +439,18 @@ int synth_start(const struct synth_options *options, struct synth **ret_synth, s
 	cond_init(&synth->done);
 	synth->proc = mem_strdup(options->proc ? options->proc : "/proc");
 	synth->table = options->table;
-	synth->sweep = options->sweep;
 	synth->nr_fixed = options->nr_workers;
 	synth->start_ns = clock_now_ns();
+	synth->list_wanted = options->sweep;
 	synth->waiting = mem_calloc(PID_LIMIT / 64, sizeof(*synth->waiting));
 	synth->known = mem_calloc(PID_LIMIT / 64, sizeof(*synth->known));
 	synth->progress.sweep_done = !options->sweep;
+	synth->progress.nr_sweeps = options->sweep;
 	for (size_t i = 0; i < MAX_WORKERS; i++)
 		synth->workers[i].synth = synth;
 	synth->workers[0].runs = true;
 	synth->progress.nr_workers = 1;
+	synth->progress.max_workers = 1;
 	ret = worker_start("symtop/synth-0", worker_run, &synth->workers[0],
 			   &synth->workers[0].worker, err);
 	if (ret < 0) {
@@ -459,6 +492,44 @@ void synth_request(struct synth *synth, uint32_t pid)
 		/* All: the one woken might take a large process instead. */
 		cond_broadcast(&synth->work);
 	}
+	mutex_unlock(&synth->lock);
+}
+
+/* Nobody waits any more for what the sweeps so far have in the queue of large ones. */
+static void give_up_sweep_locked(struct synth *synth) REQUIRES(synth->lock)
+{
+	struct job_queue *large = &synth->large;
+	size_t nr = 0;
+
+	for (size_t i = large->first; i < large->end; i++) {
+		struct job job = large->jobs[i];
+
+		job.sweep = 0;
+		if (job.ticket)
+			large->jobs[large->first + nr++] = job;
+	}
+	large->end = large->first + nr;
+	forget_pids_locked(synth);
+}
+
+void synth_rescan(struct synth *synth, unsigned int nr_workers)
+{
+	struct synth_progress *progress = &synth->progress;
+
+	mutex_lock(&synth->lock);
+	give_up_sweep_locked(synth);
+	memset(synth->known, 0, PID_LIMIT / 8);
+	*progress = (struct synth_progress){
+		.nr_sweeps = progress->nr_sweeps + 1,
+		.nr_on_demand = progress->nr_on_demand,
+		.nr_workers = progress->nr_workers,
+		.max_workers = progress->nr_workers,
+	};
+	synth->nr_fixed = nr_workers;
+	synth->start_ns = clock_now_ns();
+	synth->listed = false;
+	synth->list_wanted = true;
+	cond_broadcast(&synth->work);
 	mutex_unlock(&synth->lock);
 }
 

@@ -77,7 +77,8 @@ static bool is_same(const struct tally *tally, const struct tuple *a, const stru
 	return a->hash == hash && a->ip == b->ip && a->tid == b->tid && a->pid == b->pid &&
 	       a->cpu == b->cpu && a->event == b->event && a->cpumode == b->cpumode &&
 	       a->nr_chain == b->nr_chain && !a->separate &&
-	       !memcmp(tally->ips + a->chain, b_ips, b->nr_chain * sizeof(*b_ips));
+	       (!b->nr_chain ||
+		!memcmp(tally->ips + a->chain, b_ips, b->nr_chain * sizeof(*b_ips)));
 }
 
 static void grow_index(struct tally *tally)

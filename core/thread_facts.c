@@ -379,6 +379,8 @@ static void choose_key(const struct map_fact *map, uint32_t pid, uint64_t epoch_
 		/* "[vsyscall]", "[uprobes]": known places, no symbols. */
 		ret_key->kind = DSO_UNKNOWN;
 		ret_key->inode = hash_bytes(map->path, strlen(map->path));
+	} else if (map->build_id_size) {
+		dso_key_set_build_id(ret_key, map->build_id, map->build_id_size);
 	} else if (map->inode || map->dev_major || map->dev_minor) {
 		/* Without the generation: /proc has none, and a file has one key. */
 		ret_key->dev_major = map->dev_major;

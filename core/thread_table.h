@@ -60,6 +60,8 @@ struct map_fact {
 	uint64_t start, end, pgoff;
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, inode_generation; /* generation 0: not known */
+	const unsigned char *build_id;	  /* of the file, instead of device and inode */
+	uint8_t build_id_size;		  /* up to 20; 0: none */
 	const char *path; /* "/usr/lib/x.so", "[vdso]", "//anon", "[heap]", "" ... */
 };
 

@@ -64,10 +64,19 @@ void tick_share_cpus(struct collector *collector)
 	for (size_t i = 0; i < nr; i++)
 		ranks[i] = i;
 	qsort_r(ranks, nr, sizeof(*ranks), compare_ranks, events);
-	for (unsigned int i = 0; i < collector->nr_readers; i++)
+	for (unsigned int i = 0; i < collector->nr_readers; i++) {
 		reader_clear_cpus(collector->readers[i].reader);
-	for (size_t i = 0; i < nr; i++)
-		reader_add_cpu(collector->readers[i * collector->nr_readers / nr].reader, ranks[i]);
+		collector->readers[i].nr_cpus = 0;
+		collector->readers[i].node = -1;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct reader_worker *reader = &collector->readers[i * collector->nr_readers / nr];
+		uint32_t node = event_set_cpu(events, ranks[i])->node;
+
+		reader_add_cpu(reader->reader, ranks[i]);
+		/* By node, so once it has several it does not come back to one. */
+		reader->node = !reader->nr_cpus++ || reader->node == node ? (int64_t)node : -1;
+	}
 	free(ranks);
 }
 
@@ -84,7 +93,7 @@ static void merge_placed(struct collector *collector, const struct reader *reade
 	profile_add(collector->profile, &key, placed->nr_samples, placed->period);
 }
 
-static void merge_reader(struct collector *collector, struct reader *reader)
+void tick_merge_reader(struct collector *collector, struct reader *reader)
 {
 	for (size_t i = 0; i < reader_nr_placed(reader); i++)
 		merge_placed(collector, reader, reader_placed(reader, i));
@@ -141,6 +150,29 @@ static void note_stages(struct collector *collector, uint64_t metadata_ns)
 	latency_tick(collector->options.latency, TICK_LOCATE, worst.locate_ns);
 }
 
+/* Sum up what a drain changed: rings come and go with their CPUs. */
+static void note_rings(struct collector *collector, uint64_t covers_ns)
+{
+	collector->drain_bytes = 0;
+	collector->drain_covers_ns = covers_ns;
+	for (size_t i = 0; i < collector->nr_cpu_figures; i++) {
+		struct cpu_rings *cpu = event_set_cpu(collector->options.events, i);
+		struct ring_stats *seen = &collector->rings_seen[i];
+		struct ring_stats stats;
+		uint64_t bytes;
+
+		if (!cpu->samples)
+			continue;
+		ring_get_stats(cpu->samples, &stats);
+		bytes = stats.bytes_read - seen->bytes_read +
+			stats.bytes_overwritten - seen->bytes_overwritten;
+		collector->drain_bytes = MAX(collector->drain_bytes, bytes);
+		collector->nr_overwritten += stats.nr_overwritten - seen->nr_overwritten;
+		collector->nr_ring_corrupt += stats.nr_corrupt - seen->nr_corrupt;
+		*seen = stats;
+	}
+}
+
 void tick_drain(struct collector *collector)
 {
 	bool overwrite = collector->figures.overwrite;
@@ -155,9 +187,11 @@ void tick_drain(struct collector *collector)
 	if (!overwrite)
 		metadata_drain(collector->metadata, clock_now_ns());
 	read_ns = clock_now_ns();
+	note_rings(collector, cut_ns - MIN(collector->cut_ns, cut_ns));
 	note_cpu_samples(collector);
 	locate_again(collector);
 	note_stages(collector, drained_ns - start_ns);
+	collector_note_work(collector);
 	collector->cut_ns = cut_ns;
 	if (collector->slot_open)
 		profile_slot_extend(collector->profile, cut_ns);
@@ -166,7 +200,8 @@ void tick_drain(struct collector *collector)
 	collector->slot_open = true;
 	collector->tick_start_ns = cut_ns;
 	for (unsigned int i = 0; i < collector->nr_readers; i++)
-		merge_reader(collector, collector->readers[i].reader);
+		tick_merge_reader(collector, collector->readers[i].reader);
+	collector_settle_retired(collector);
 	latency_tick(collector->options.latency, TICK_MERGE, clock_now_ns() - read_ns);
 	collector->tick_read_ns += read_ns - start_ns;
 	collector->tick_all_ns += clock_now_ns() - start_ns;
@@ -176,39 +211,21 @@ void tick_drain(struct collector *collector)
 
 static void sum_rings(struct collector *collector, struct snapshot_header *header)
 {
-	struct reader_figures reader_figures;
+	struct reader_figures readers;
 	struct metadata_figures metadata_figures;
 
-	header->nr_lost = header->nr_overwritten = header->nr_throttled = header->nr_corrupt = 0;
-	for (unsigned int i = 0; i < collector->nr_readers; i++) {
-		reader_get_figures(collector->readers[i].reader, &reader_figures);
-		header->nr_lost += reader_figures.nr_lost;
-		header->nr_throttled += reader_figures.nr_throttled;
-		header->nr_corrupt += reader_figures.nr_malformed + reader_figures.nr_unknown_id;
-	}
-	collector->tick_bytes = 0;
-	for (size_t i = 0; i < collector->nr_cpu_figures; i++) {
-		struct cpu_rings *cpu = event_set_cpu(collector->options.events, i);
-		struct ring_stats stats;
-		uint64_t bytes;
-
-		if (!cpu->samples)
-			continue;
-		ring_get_stats(cpu->samples, &stats);
-		header->nr_overwritten += stats.nr_overwritten;
-		header->nr_corrupt += stats.nr_corrupt;
-		bytes = stats.bytes_read + stats.bytes_overwritten;
-		if (bytes > collector->ring_bytes_read[i])
-			collector->tick_bytes = MAX(collector->tick_bytes,
-						    bytes - collector->ring_bytes_read[i]);
-		collector->ring_bytes_read[i] = bytes;
-	}
+	collector_sum_readers(collector, &readers);
+	header->nr_lost = readers.nr_lost;
+	header->nr_throttled = readers.nr_throttled;
+	header->nr_corrupt = readers.nr_malformed + readers.nr_unknown_id;
+	header->nr_overwritten = collector->nr_overwritten;
+	header->nr_corrupt += collector->nr_ring_corrupt;
 	metadata_get_figures(collector->metadata, &metadata_figures);
 	header->nr_lost_metadata = metadata_figures.nr_lost;
 	header->nr_corrupt += metadata_figures.nr_malformed;
 }
 
-static void note_self(struct collector *collector, struct snapshot_header *header, uint64_t now_ns)
+void tick_note_self(struct collector *collector, struct snapshot_header *header, uint64_t now_ns)
 {
 	uint64_t cpu_ns = clock_process_cpu_ns();
 
@@ -225,7 +242,7 @@ static void note_self(struct collector *collector, struct snapshot_header *heade
  * share of samples that are not of the idle task; by counters, which stand still
  * there, samples against what the rate would give.
  */
-static void note_cpu_shares(struct collector *collector, uint64_t elapsed_ns)
+void tick_note_cpu_shares(struct collector *collector, uint64_t elapsed_ns)
 {
 	double full = (double)collector->figures.freq * (double)elapsed_ns / (double)NSEC_PER_SEC;
 
@@ -240,21 +257,45 @@ static void note_cpu_shares(struct collector *collector, uint64_t elapsed_ns)
 
 /*
  * Stretch the refresh when a tick takes most of it. @interval_ns is what the tick had:
- * a stretched one does more work, and must not be stretched further for that alone. The
- * way back is by halves, since the share grows again.
+ * a stretched one does more work, and must not be stretched further for that alone. One
+ * late tick may be a stop or another program's burst. The way back is by halves, since
+ * the share grows again.
  */
 static void adapt(struct collector *collector, uint64_t refresh_ns, uint64_t interval_ns,
 		  uint64_t tick_ns)
 {
-	if (tick_ns > interval_ns / 2) {
+	bool is_late = tick_ns > interval_ns / 2;
+
+	if (is_late)
 		latency_late(collector->options.latency);
-		if (collector->options.adapt)
-			collector->stretched_ns = MIN(4 * tick_ns, MAX_STRETCH_NS);
+	if (is_late && collector->was_late && collector->options.adapt) {
+		collector->stretched_ns = MIN(4 * tick_ns, MAX_STRETCH_NS);
 	} else if (tick_ns < interval_ns / 4) {
 		collector->stretched_ns /= 2;
 		if (collector->stretched_ns <= refresh_ns)
 			collector->stretched_ns = 0;
 	}
+	collector->was_late = is_late;
+}
+
+/* Which reader was busiest in this tick, and the others' mean. */
+static void note_worst_reader(const struct collector *collector,
+			      struct latency_situation *situation)
+{
+	uint64_t sum_ns = 0;
+
+	for (unsigned int i = 0; i < collector->nr_readers; i++) {
+		const struct reader_work *work = &collector->readers[i].tick;
+		uint64_t busy_ns = work->copy_ns + work->decode_ns + work->locate_ns;
+
+		sum_ns += busy_ns;
+		if (busy_ns > situation->worst_ns) {
+			situation->worst_ns = busy_ns;
+			situation->worst_reader = i;
+		}
+	}
+	if (collector->nr_readers > 1)
+		situation->others_ns = (sum_ns - situation->worst_ns) / (collector->nr_readers - 1);
 }
 
 /* Is the refresh too short for what reading takes? Say so. */
@@ -276,9 +317,21 @@ static void check_latency(struct collector *collector, uint64_t interval_ns)
 		.ring_bytes = info.sample_ring_bytes,
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 	};
+	note_worst_reader(collector, &situation);
 	collector->last_overwritten = header->nr_overwritten;
 	if (!latency_advice(&situation, collector->advice, sizeof(collector->advice)))
 		collector->advice[0] = '\0';
+}
+
+static void note_scan(struct snapshot_header *header, const struct synth_progress *progress)
+{
+	header->nr_scans = progress->nr_sweeps;
+	header->scan_finished = progress->sweep_done;
+	header->scan_done = progress->nr_done;
+	header->scan_total = progress->nr_total;
+	header->scan_ns = progress->sweep_ns;
+	header->scan_workers = progress->max_workers;
+	header->nr_synth_workers = progress->nr_workers;
 }
 
 void tick_end(struct collector *collector, uint64_t refresh_ns)
@@ -287,6 +340,8 @@ void tick_end(struct collector *collector, uint64_t refresh_ns)
 	uint64_t now_ns = clock_now_ns();
 	uint64_t elapsed_ns = now_ns - MAX(collector->self_wall_ns, collector->enabled_ns);
 	uint64_t interval_ns = MAX(elapsed_ns, refresh_ns); /* early ticks are short */
+	/* Samples are of the time up to the cut, not up to now: a tick may take long. */
+	uint64_t covers_ns = collector->cut_ns - collector->tick_cut_ns;
 	uint64_t tick_ns = collector->tick_all_ns;
 	struct synth_progress progress;
 	bool first = !header->sequence;
@@ -294,14 +349,13 @@ void tick_end(struct collector *collector, uint64_t refresh_ns)
 	if (collector->slot_open)
 		profile_slot_end(collector->profile);
 	collector->slot_open = false;
-	collector->tick_elapsed_ns = elapsed_ns;
 	sum_rings(collector, header);
-	note_cpu_shares(collector, elapsed_ns);
-	note_self(collector, header, now_ns);
+	tick_note_cpu_shares(collector, covers_ns);
+	tick_note_self(collector, header, now_ns);
 	header->sequence++;
-	header->samples_per_sec = elapsed_ns ? (double)collector->tick_samples *
-						       (double)NSEC_PER_SEC / (double)elapsed_ns :
-					       0;
+	header->samples_per_sec = covers_ns ? (double)collector->tick_samples *
+						      (double)NSEC_PER_SEC / (double)covers_ns :
+					      0;
 	header->read_ns = collector->tick_read_ns;
 	header->tick_ns = tick_ns;
 	header->refresh_ns = refresh_ns;
@@ -313,13 +367,12 @@ void tick_end(struct collector *collector, uint64_t refresh_ns)
 	if (first)
 		latency_start(collector->options.latency, START_FIRST_TICK,
 			      now_ns - collector->enabled_ns);
-	if (progress.sweep_done && !header->scan_finished && progress.nr_total)
+	if (progress.sweep_done && progress.nr_sweeps == 1 && !header->scan_finished)
 		latency_start(collector->options.latency, START_SWEEP, progress.sweep_ns);
-	header->scan_finished = progress.sweep_done;
-	header->scan_done = progress.nr_done;
-	header->scan_total = progress.nr_total;
-	header->scan_ns = progress.sweep_ns;
-	header->nr_synth_workers = progress.nr_workers;
+	note_scan(header, &progress);
+	collector->tick_elapsed_ns = elapsed_ns;
+	collector->tick_cut_ns = collector->cut_ns;
+	collector_end_work(collector);
 	collector->tick_samples = 0;
 	collector->tick_read_ns = 0;
 	collector->tick_all_ns = 0;
@@ -331,15 +384,16 @@ uint64_t tick_drain_interval(struct collector *collector, uint64_t refresh_ns)
 	double rate, hold_ns;
 
 	event_set_get_info(collector->options.events, &info);
-	if (!collector->figures.sequence) {
+	if (!collector->drain_covers_ns) {
 		/* Nothing measured yet: what collector_start() needs to know once. */
 		collector->figures.overwrite = info.overwrite;
 		collector->figures.freq = info.freq;
 		return MIN(refresh_ns, FIRST_DRAIN_NS);
 	}
-	if (!collector->tick_bytes || !info.sample_ring_bytes)
+	if (!collector->drain_bytes || !info.sample_ring_bytes)
 		return refresh_ns;
-	rate = (double)collector->tick_bytes / (double)MAX(collector->tick_elapsed_ns, NSEC_PER_MSEC);
+	rate = (double)collector->drain_bytes /
+	       (double)MAX(collector->drain_covers_ns, NSEC_PER_MSEC);
 	hold_ns = (double)info.sample_ring_bytes / rate / 1.5;
 	if (hold_ns >= (double)refresh_ns)
 		return refresh_ns;
@@ -374,8 +428,14 @@ static void refresh_cpus(struct collector *collector)
 						       collector->options.cpumap, &nr_opened,
 						       &nr_closed, &err), &err);
 	metadata_resume(collector->metadata);
-	memset(collector->ring_bytes_read, 0,
-	       collector->nr_cpu_figures * sizeof(*collector->ring_bytes_read));
+	memset(collector->rings_seen, 0,
+	       collector->nr_cpu_figures * sizeof(*collector->rings_seen));
+	for (size_t i = 0; i < collector->nr_cpu_figures; i++) {
+		struct cpu_rings *cpu = event_set_cpu(collector->options.events, i);
+
+		if (cpu->samples)
+			ring_get_stats(cpu->samples, &collector->rings_seen[i]);
+	}
 }
 
 static void check_target(struct collector *collector)
@@ -411,6 +471,32 @@ void tick_housekeeping(struct collector *collector)
 
 /* ---- the snapshot ---- */
 
+static void get_set_info(const struct collector *collector, struct event_set_info *ret_info)
+{
+	if (collector->options.replay)
+		replay_get_set_info(collector->options.replay, ret_info);
+	else
+		event_set_get_info(collector->options.events, ret_info);
+}
+
+/* In the file's time: how much of it has been seen. */
+static void fill_replay_header(struct collector *collector, struct snapshot *snapshot)
+{
+	struct snapshot_header *header = snapshot_edit_header(snapshot);
+	struct replay_figures figures;
+	const struct perf_data_figures *file = &figures.file;
+	char text[320];
+
+	replay_get_figures(collector->options.replay, &figures);
+	header->elapsed_ns = figures.last_ns - figures.first_ns;
+	if (header->target_gone)
+		return;
+	snprintf(text, sizeof(text), "%s, %.0f%% read", collector->options.target_text,
+		 file->bytes_total ? 100 * (double)file->bytes_read / (double)file->bytes_total :
+				     100.0);
+	header->target = snapshot_add_string(snapshot, text);
+}
+
 static void fill_header(struct collector *collector, struct snapshot *snapshot)
 {
 	struct snapshot_header *header = snapshot_edit_header(snapshot);
@@ -419,10 +505,11 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 	struct symbolizer_stats symbolizer_stats;
 	struct thread_table_stats table_stats;
 	struct profile_stats profile_stats;
+	struct synth_progress progress;
 	struct event_set_info info;
 	struct timespec wall = { 0 };
 
-	event_set_get_info(collector->options.events, &info);
+	get_set_info(collector, &info);
 	symbolizer_get_stats(collector->symbolizer, &symbolizer_stats);
 	thread_table_get_stats(collector->table, &table_stats);
 	profile_get_stats(collector->profile, &profile_stats);
@@ -466,6 +553,60 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 	header->kernel_hidden = symbolizer_stats.kernel_hidden;
 	header->own_processes_only = info.own_processes_only;
 	header->overwrite = info.overwrite;
+	if (collector->options.replay) {
+		fill_replay_header(collector, snapshot);
+		return;
+	}
+	/* As it is now: between ticks a scan may have been asked for, or have ended. */
+	synth_get_progress(collector->synth, &progress);
+	note_scan(header, &progress);
+}
+
+/* What of a recording has no names here, and why. */
+static void add_origin_notes(struct collector *collector, struct snapshot *snapshot)
+{
+	struct symbolizer_stats stats;
+	struct perf_data_info info;
+	char text[256];
+
+	symbolizer_get_stats(collector->symbolizer, &stats);
+	replay_get_info(collector->options.replay, &info);
+	if (stats.kernel_differs) {
+		snprintf(text, sizeof(text),
+			 "no kernel names: the kernel that was recorded (%.64s) is not the one that runs here, or its addresses are hidden",
+			 info.release[0] ? info.release : "not said which");
+		snapshot_add_note(snapshot, NOTE_WARN, text);
+	}
+	if (stats.nr_differing) {
+		snprintf(text, sizeof(text),
+			 "objects without names: %llu files here are not those that were recorded",
+			 (unsigned long long)stats.nr_differing);
+		snapshot_add_note(snapshot, NOTE_WARN, text);
+	}
+	if (stats.nr_unverified) {
+		snprintf(text, sizeof(text),
+			 "%llu objects are known by path alone: their names are wrong if the files differ",
+			 (unsigned long long)stats.nr_unverified);
+		snapshot_add_note(snapshot, NOTE_WARN, text);
+	}
+}
+
+static void add_replay_notes(struct collector *collector, struct snapshot *snapshot)
+{
+	struct replay *replay = collector->options.replay;
+	struct replay_figures figures;
+	const char *note;
+	char text[256];
+
+	for (size_t i = 0; (note = replay_note(replay, i)); i++)
+		snapshot_add_note(snapshot, NOTE_WARN, note);
+	add_origin_notes(collector, snapshot);
+	if (!collector->figures.target_gone)
+		return;
+	replay_get_figures(replay, &figures);
+	snprintf(text, sizeof(text), "end of %.128s: %llu samples", replay_name(replay),
+		 (unsigned long long)figures.nr_samples);
+	snapshot_add_note(snapshot, NOTE_INFO, text);
 }
 
 static void add_notes(struct collector *collector, struct snapshot *snapshot)
@@ -480,13 +621,32 @@ static void add_notes(struct collector *collector, struct snapshot *snapshot)
 	if (header->nr_lost_metadata)
 		snapshot_add_note(snapshot, NOTE_WARN,
 				  "records of tasks and maps were lost: some names may be missing or wrong");
-	if (header->target_gone)
+	if (header->target_gone && !collector->options.replay)
 		snapshot_add_note(snapshot, NOTE_WARN, "target has exited: these are its last samples");
 	if (header->kernel_hidden)
 		snapshot_add_note(snapshot, NOTE_WARN,
 				  "kernel addresses are hidden (kernel.kptr_restrict): no kernel names");
+	if (collector->options.replay) {
+		add_replay_notes(collector, snapshot);
+		return;
+	}
 	for (size_t i = 0; (note = event_set_note(collector->options.events, i)); i++)
 		snapshot_add_note(snapshot, NOTE_INFO, note);
+}
+
+static void add_cpus(const struct collector *collector, struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < collector->nr_cpu_figures; i++) {
+		const struct cpu_rings *cpu;
+
+		if (collector->options.replay) {
+			snapshot_add_cpu(snapshot, (unsigned int)i, collector->cpu_shares[i]);
+			continue;
+		}
+		cpu = event_set_cpu(collector->options.events, i);
+		if (cpu->samples)
+			snapshot_add_cpu(snapshot, cpu->cpu, collector->cpu_shares[i]);
+	}
 }
 
 int tick_snapshot(struct collector *collector, const struct view_spec *spec, uint64_t refresh_ns,
@@ -507,7 +667,7 @@ int tick_snapshot(struct collector *collector, const struct view_spec *spec, uin
 	uint64_t start_ns = clock_now_ns();
 	int ret;
 
-	event_set_get_info(collector->options.events, &info);
+	get_set_info(collector, &info);
 	context.filter_user = info.filter_in_user_space && target->kind == TARGET_USER;
 	context.filter_target = info.filter_in_user_space && target->kind != TARGET_USER;
 	ret = query_run(&context, spec, ret_snapshot, err);
@@ -515,12 +675,8 @@ int tick_snapshot(struct collector *collector, const struct view_spec *spec, uin
 		return ret;
 	fill_header(collector, *ret_snapshot);
 	add_notes(collector, *ret_snapshot);
-	for (size_t i = 0; i < collector->nr_cpu_figures; i++) {
-		struct cpu_rings *cpu = event_set_cpu(collector->options.events, i);
-
-		if (cpu->samples)
-			snapshot_add_cpu(*ret_snapshot, cpu->cpu, collector->cpu_shares[i]);
-	}
+	add_cpus(collector, *ret_snapshot);
+	tick_add_engine(collector, *ret_snapshot);
 	latency_tick(collector->options.latency, TICK_QUERY, clock_now_ns() - start_ns);
 	return 0;
 }

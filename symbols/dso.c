@@ -43,6 +43,34 @@ struct dso_table {
 	uint64_t nr_files GUARDED_BY(files_lock);
 };
 
+/* No device has this number: the kernel's have 12 bits. */
+#define BUILD_ID_DEVICE UINT32_MAX
+
+void dso_key_set_build_id(struct dso_key *key, const unsigned char *id, size_t size)
+{
+	unsigned char padded[20] = { 0 };
+
+	memcpy(padded, id, MIN(size, sizeof(padded)));
+	*key = (struct dso_key){
+		.kind = DSO_FILE,
+		.dev_major = BUILD_ID_DEVICE,
+		.owner = (uint32_t)MIN(size, sizeof(padded)),
+	};
+	memcpy(&key->inode, padded, 8);
+	memcpy(&key->generation, padded + 8, 8);
+	memcpy(&key->dev_minor, padded + 16, 4);
+}
+
+size_t dso_key_build_id(const struct dso_key *key, unsigned char ret_id[static 20])
+{
+	if (key->kind != DSO_FILE || key->dev_major != BUILD_ID_DEVICE)
+		return 0;
+	memcpy(ret_id, &key->inode, 8);
+	memcpy(ret_id + 8, &key->generation, 8);
+	memcpy(ret_id + 16, &key->dev_minor, 4);
+	return key->owner;
+}
+
 struct dso_table *dso_table_new(void)
 {
 	struct dso_table *table = mem_zalloc(sizeof(*table));

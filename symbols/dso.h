@@ -18,6 +18,7 @@
 #define SYMTOP_SYMBOLS_DSO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -47,6 +48,15 @@ struct dso_key {
 	uint64_t inode;
 	uint64_t generation;
 };
+
+/*
+ * A file by its build id alone, as recordings have it: it is kept in the key, in the
+ * place of what a device that cannot exist has. @size is 20 at most.
+ */
+void dso_key_set_build_id(struct dso_key *key, const unsigned char *id, size_t size);
+
+/* The build id in @key, and its size; 0: it is a key of another kind. */
+size_t dso_key_build_id(const struct dso_key *key, unsigned char ret_id[static 20]);
 
 struct dso;
 struct dso_table;

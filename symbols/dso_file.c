@@ -35,6 +35,7 @@
 
 #include "core/base/mem.h"
 #include "symbols/dso_internal.h"
+#include "symbols/elf_symbols.h"
 
 #define DELETED_MARK " (deleted)"
 
@@ -186,6 +187,66 @@ int dso_file_open(const struct dso *dso, const char *proc)
 		fd = open_map_file(proc, pids[i], key);
 	return fd == -ENOENT ? ret : fd;
 }
+
+/* ---- recordings ---- */
+
+/* @fd is open for reading. */
+static bool is_recorded(int fd, const struct dso *dso, const unsigned char *build_id, size_t size,
+			uint64_t recorded_ns, bool *ret_verified)
+{
+	const struct dso_key *key = dso_key(dso);
+	unsigned char id[20];
+	struct stat st;
+
+	*ret_verified = true;
+	if (size)
+		return elf_symbols_build_id(fd, id) == size && !memcmp(id, build_id, size);
+	if (fstat(fd, &st))
+		return false;
+	if (st.st_mtim.tv_sec > (time_t)(recorded_ns / 1000000000))
+		return false;
+	*ret_verified = key->dev_major || key->dev_minor;
+	return !*ret_verified || (is_same_file(fd, key) && is_same_generation(fd, key));
+}
+
+static int open_recorded(const char *path, const struct dso *dso, const unsigned char *build_id,
+			 size_t size, uint64_t recorded_ns, bool *ret_verified)
+{
+	int path_fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	int fd;
+
+	if (path_fd < 0)
+		return -errno;
+	fd = fstat(path_fd, &st) || !S_ISREG(st.st_mode) ? -ESTALE : dso_file_reopen(path_fd);
+	close(path_fd);
+	if (fd < 0 || is_recorded(fd, dso, build_id, size, recorded_ns, ret_verified))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int dso_file_open_recorded(const struct dso *dso, const unsigned char *build_id, size_t size,
+			   uint64_t recorded_ns, bool *ret_verified)
+{
+	const char *path = dso_path(dso)->text;
+	size_t len = strlen(path);
+	size_t mark_len = strlen(DELETED_MARK);
+	char *unmarked;
+	int fd;
+
+	if (path[0] != '/')
+		return -ENOENT;
+	fd = open_recorded(path, dso, build_id, size, recorded_ns, ret_verified);
+	if (fd >= 0 || len <= mark_len || strcmp(path + len - mark_len, DELETED_MARK))
+		return fd;
+	unmarked = mem_strndup(path, len - mark_len);
+	fd = open_recorded(unmarked, dso, build_id, size, recorded_ns, ret_verified);
+	free(unmarked);
+	return fd;
+}
+
+/* ---- vdso ---- */
 
 /* The part of the image that its headers tell of; the kernel maps whole pages. */
 static int read_own_vdso(void **ret_image, size_t *ret_size)

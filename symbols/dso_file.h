@@ -7,7 +7,9 @@
 #ifndef SYMTOP_SYMBOLS_DSO_FILE_H
 #define SYMTOP_SYMBOLS_DSO_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/compiler.h"
 
@@ -23,6 +25,18 @@ struct dso;
  * nowhere, else what the last attempt that found something reported.
  */
 int dso_file_open(const struct dso *dso, const char *proc) MUST_CHECK;
+
+/*
+ * The file of @dso of a recording that ended at @recorded_ns (CLOCK_REALTIME), looked for
+ * at its path alone. With a build id (@size bytes) it must have that; else it must have the
+ * device and inode, and not have been written since; when these are not known
+ * either, the path has to do and *@ret_verified is false.
+ *
+ * Returns the descriptor, the caller's, -ESTALE when another file is there, or a
+ * negative errno.
+ */
+int dso_file_open_recorded(const struct dso *dso, const unsigned char *build_id, size_t size,
+			   uint64_t recorded_ns, bool *ret_verified) MUST_CHECK;
 
 /*
  * The image of the vdso of @dso (DSO_VDSO): our own when the word size is ours,

@@ -26,6 +26,9 @@ struct symbol_accounts {
 	_Atomic uint64_t nr_failed;
 	_Atomic uint64_t symbol_bytes;
 	_Atomic bool kernel_hidden;
+	_Atomic uint64_t nr_differing; /* of a recording, as in symbolizer_stats */
+	_Atomic uint64_t nr_unverified;
+	_Atomic bool kernel_differs;
 };
 
 enum symbols_state {

@@ -291,3 +291,26 @@ int kallsyms_read(const char *path, struct symbol_table **ret_table, struct err 
 	free(reader.text);
 	return ret;
 }
+
+int kallsyms_addresses(const char *path, const char *const *names, size_t nr,
+		       uint64_t *ret_addresses)
+{
+	struct reader reader = { .text = NULL };
+	int ret = read_file(path, &reader, NULL);
+
+	if (!ret)
+		parse_lines(&reader);
+	for (size_t i = 0; i < nr; i++)
+		ret_addresses[i] = 0;
+	for (size_t i = 0; i < reader.nr_lines; i++) {
+		const struct line *line = &reader.lines[i];
+
+		for (size_t j = 0; j < nr && !line->object; j++) {
+			if (line_is(line, names[j]))
+				ret_addresses[j] = line->address;
+		}
+	}
+	free(reader.lines);
+	free(reader.text);
+	return ret;
+}

@@ -10,6 +10,9 @@
 #ifndef SYMTOP_SYMBOLS_KALLSYMS_H
 #define SYMTOP_SYMBOLS_KALLSYMS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "core/base/compiler.h"
 #include "core/base/err.h"
 
@@ -22,5 +25,12 @@ struct symbol_table;
  * reading reported.
  */
 int kallsyms_read(const char *path, struct symbol_table **ret_table, struct err *err) MUST_CHECK;
+
+/*
+ * The addresses of @nr symbols of the kernel itself, of any type; 0 where there is none.
+ * Returns 0 or what reading reported.
+ */
+int kallsyms_addresses(const char *path, const char *const *names, size_t nr,
+		       uint64_t *ret_addresses) MUST_CHECK;
 
 #endif /* SYMTOP_SYMBOLS_KALLSYMS_H */

@@ -40,7 +40,7 @@
 #define TAIL_BYTES 64
 
 struct perf_map {
-	char *proc;
+	char *proc; /* NULL: of a recording */
 	uint32_t pid;
 	uint64_t start_ticks; /* of the process that had @pid at the first refresh; 0: not yet */
 
@@ -76,7 +76,7 @@ struct perf_map *perf_map_new(const char *proc, uint32_t pid)
 {
 	struct perf_map *map = mem_zalloc(sizeof(*map));
 
-	map->proc = mem_strdup(proc);
+	map->proc = proc ? mem_strdup(proc) : NULL;
 	map->pid = pid;
 	return map;
 }
@@ -184,7 +184,7 @@ static int open_path(const char *root, const char *file)
 
 static int open_map(const struct perf_map *map, const struct target *target, struct err *err)
 {
-	char *root = mem_printf("%s/%u/root", map->proc, map->pid);
+	char *root = map->proc ? mem_printf("%s/%u/root", map->proc, map->pid) : mem_strdup("/");
 	char *file = mem_printf("perf-%u.map", target->nspid);
 	char *name = mem_printf("%s/tmp/%s", root, file);
 	int fd = open_path(root, file);
@@ -497,14 +497,15 @@ static int read_lines(struct perf_map *map, int fd, const char *name,
 
 int perf_map_refresh(struct perf_map *map, struct symbol_table **ret_table, struct err *err)
 {
-	struct target target = { 0 };
+	struct target target = { .uid = geteuid(), .nspid = map->pid };
 	char name[64];
-	int fd, ret;
+	int fd, ret = 0;
 
 	*ret_table = NULL;
 	snprintf(name, sizeof(name), "the perf map of process %u", map->pid);
-	ret = read_status(map, &target);
-	if (!ret)
+	if (map->proc)
+		ret = read_status(map, &target);
+	if (!ret && map->proc)
 		ret = read_start(map, &target);
 	if (ret)
 		return err_set(err, ret, "%s", name);

@@ -25,7 +25,11 @@
 struct perf_map;
 struct symbol_table;
 
-/* @proc is the path of procfs ("/proc"); tests pass a folder. Copied. Never NULL. */
+/*
+ * @proc is the path of procfs ("/proc"); tests pass a folder. Copied. NULL: the process
+ * is one of a recording and may be gone, so its file is looked for in our own /tmp and
+ * must be ours or root's. Never returns NULL.
+ */
 struct perf_map *perf_map_new(const char *proc, uint32_t pid);
 void perf_map_free(struct perf_map *map); /* NULL is fine */
 

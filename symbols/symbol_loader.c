@@ -32,6 +32,7 @@
 #include "symbols/overlay.h"
 #include "symbols/perf_map.h"
 #include "symbols/symbol.h"
+#include "symbols/symbolizer.h"
 
 /* Names are dropped past this; a machine that loads code for ever must not eat us. */
 #define MAX_GENERATED_BYTES (128 * 1024 * 1024)
@@ -96,14 +97,32 @@ static bool add_newer(struct dso_symbols *symbols, struct symbol_table *table)
 	return bytes;
 }
 
-static int load_file(struct dso *dso, const char *proc, bool *ret_changed)
+/* What the recording has to say of the file decides whether one may be used. */
+static int open_recorded(struct dso *dso, const struct symbol_origin *origin)
+{
+	struct symbol_accounts *accounts = dso->symbols.accounts;
+	unsigned char id[20];
+	size_t size = origin->build_id(origin->arg, dso, id);
+	bool verified;
+	int fd = dso_file_open_recorded(dso, id, size, origin->recorded_ns, &verified);
+
+	if (fd >= 0 && !verified)
+		atomic_fetch_add_explicit(&accounts->nr_unverified, 1, memory_order_relaxed);
+	else if (fd == -ESTALE)
+		atomic_fetch_add_explicit(&accounts->nr_differing, 1, memory_order_relaxed);
+	/* It will not become the right one by waiting. */
+	return fd == -ESTALE ? -ENOEXEC : fd;
+}
+
+static int load_file(struct dso *dso, const char *proc, const struct symbol_origin *origin,
+		     bool *ret_changed)
 {
 	struct symbol_table *table;
 	int fd = dso_steal_file(dso);
 	int ret;
 
 	if (fd < 0)
-		fd = dso_file_open(dso, proc);
+		fd = origin ? open_recorded(dso, origin) : dso_file_open(dso, proc);
 	if (fd < 0)
 		return fd;
 	ret = elf_symbols_read(fd, &table, NULL);
@@ -178,17 +197,24 @@ static int load_generated(struct dso *dso, const char *proc, bool *ret_changed)
 	return ret;
 }
 
-static int load_by_kind(struct dso *dso, const char *proc, bool *ret_changed)
+static int load_by_kind(struct dso *dso, const char *proc, const struct symbol_origin *origin,
+			bool *ret_changed)
 {
+	if (origin && dso_kind(dso) != DSO_FILE && !origin->has_our_kernel(origin->arg)) {
+		if (dso_kind(dso) == DSO_KERNEL)
+			atomic_store_explicit(&dso->symbols.accounts->kernel_differs, true,
+					      memory_order_relaxed);
+		return dso_kind(dso) == DSO_GENERATED ? -ENOENT : -ENOEXEC;
+	}
 	switch (dso_kind(dso)) {
 	case DSO_FILE:
-		return load_file(dso, proc, ret_changed);
+		return load_file(dso, proc, origin, ret_changed);
 	case DSO_VDSO:
 		return load_vdso(dso, proc, ret_changed);
 	case DSO_KERNEL:
 		return load_kernel(dso, proc, ret_changed);
 	case DSO_GENERATED:
-		return load_generated(dso, proc, ret_changed);
+		return load_generated(dso, origin ? NULL : proc, ret_changed);
 	case DSO_UNKNOWN:
 	case NR_DSO_KINDS:
 		break;
@@ -250,7 +276,7 @@ static void count_result(struct dso *dso, int ret)
 	}
 }
 
-bool symbol_loader_load(struct dso *dso, const char *proc)
+bool symbol_loader_load(struct dso *dso, const char *proc, const struct symbol_origin *origin)
 {
 	struct dso_symbols *symbols = &dso->symbols;
 	uint32_t old_state = atomic_load(&symbols->state);
@@ -262,7 +288,7 @@ bool symbol_loader_load(struct dso *dso, const char *proc)
 
 	if (state == SYMBOLS_LOADED && (dso_kind(dso) == DSO_FILE || dso_kind(dso) == DSO_VDSO))
 		return false; /* asked for twice */
-	ret = load_by_kind(dso, proc, &changed);
+	ret = load_by_kind(dso, proc, origin, &changed);
 	if (!ret)
 		state = SYMBOLS_LOADED;
 	else if (state == SYMBOLS_NEW)

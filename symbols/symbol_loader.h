@@ -11,6 +11,7 @@
 
 struct dso;
 struct symbol_accounts;
+struct symbol_origin;
 
 /*
  * Make @dso ready for loading, once, before anything else here: takes a reference of
@@ -23,10 +24,10 @@ void symbol_accounts_put(struct symbol_accounts *accounts);
 
 /*
  * Load @dso, or look for what is newer than at the last time, and say when asking
- * again is worth it. One worker at a time may do this to a dso; blocks on files.
+ * again is worth it. @origin: of what recording; NULL: of none. One worker at a time may do this to a dso; blocks on files.
  * Returns true when look-ups may have other answers now.
  */
-bool symbol_loader_load(struct dso *dso, const char *proc);
+bool symbol_loader_load(struct dso *dso, const char *proc, const struct symbol_origin *origin);
 
 /* Kernel code @name came to [@start, @start + @size). Any thread; blocks on nothing. */
 void symbol_loader_add_kernel_code(struct dso *kernel, uint64_t start, uint64_t size,

@@ -167,7 +167,7 @@ static void serve(struct symbolizer *symbolizer, enum request kind, struct dso *
 
 	if (kind == REQUEST_HOLD)
 		hold_file(symbolizer, dso);
-	else if (symbol_loader_load(dso, options->proc) && options->on_loaded)
+	else if (symbol_loader_load(dso, options->proc, options->origin) && options->on_loaded)
 		options->on_loaded(options->arg);
 }
 
@@ -260,7 +260,8 @@ void symbolizer_hold(struct symbolizer *symbolizer, struct dso *dso)
 {
 	bool full;
 
-	if (dso_kind(dso) != DSO_FILE || atomic_load(&dso->symbols.state) == SYMBOLS_LOADED)
+	if (symbolizer->options.origin || dso_kind(dso) != DSO_FILE ||
+	    atomic_load(&dso->symbols.state) == SYMBOLS_LOADED)
 		return;
 	/* More than can be held: those in front would be closed again. */
 	mutex_lock(&symbolizer->lock);
@@ -338,6 +339,11 @@ void symbolizer_get_stats(struct symbolizer *symbolizer, struct symbolizer_stats
 		.symbol_bytes = atomic_load_explicit(&accounts->symbol_bytes, memory_order_relaxed),
 		.kernel_hidden =
 			atomic_load_explicit(&accounts->kernel_hidden, memory_order_relaxed),
+		.nr_differing = atomic_load_explicit(&accounts->nr_differing, memory_order_relaxed),
+		.nr_unverified =
+			atomic_load_explicit(&accounts->nr_unverified, memory_order_relaxed),
+		.kernel_differs =
+			atomic_load_explicit(&accounts->kernel_differs, memory_order_relaxed),
 	};
 	mutex_lock(&symbolizer->lock);
 	ret_stats->nr_waiting = symbolizer->nr_waiting;

@@ -24,10 +24,25 @@
 
 struct symbolizer;
 
+/*
+ * For a recording, which may be of another machine and of another time: no process is
+ * asked for its files, and what is found at a path must be the file that was mapped. Called
+ * by the symbolizer's workers.
+ */
+struct symbol_origin {
+	void *arg;
+	uint64_t recorded_ns; /* CLOCK_REALTIME when it ended */
+	/* The build id of @dso (a file) and its size; 0: it is not known. */
+	size_t (*build_id)(void *arg, const struct dso *dso, unsigned char ret_id[static 20]);
+	/* Is the kernel that runs here the one that ran there, since the same boot? */
+	bool (*has_our_kernel)(void *arg);
+};
+
 struct symbolizer_options {
 	const char *proc;	    /* procfs; NULL: "/proc". Borrowed for the symbolizer's life */
 	unsigned int nr_workers;    /* that load; 0: min(4, CPUs) */
 	unsigned int nr_held_files; /* files kept open at most; 0: a quarter of RLIMIT_NOFILE */
+	const struct symbol_origin *origin; /* NULL: this machine, now. Borrowed likewise */
 	/* Called by a worker after something new can be found; must not block. May be NULL. */
 	void (*on_loaded)(void *arg);
 	void *arg;
@@ -39,6 +54,9 @@ struct symbolizer_stats {
 	uint64_t nr_waiting;   /* requests not yet done */
 	uint64_t symbol_bytes; /* memory of the symbol tables */
 	bool kernel_hidden;    /* kallsyms shows zeros: kptr_restrict */
+	/* Of a recording: files that are not those recorded, so not used; and used by path alone. */
+	uint64_t nr_differing, nr_unverified;
+	bool kernel_differs;   /* ... and the kernel is another one */
 };
 
 enum lookup {

@@ -135,6 +135,38 @@ static void test_half_of_the_refresh_is_well(void **state)
 	assert_advice(&situation, "");
 }
 
+static void test_one_reader_that_takes_much_longer_is_named(void **state)
+{
+	struct latency_situation situation = {
+		.read_ns = 1300 * NSEC_PER_MSEC,
+		.refresh_ns = 2 * SEC,
+		.freq = 4000,
+		.nr_readers = 4,
+		.nr_cpus = 64,
+		.worst_reader = 2,
+		.worst_ns = 1250 * NSEC_PER_MSEC,
+		.others_ns = 310 * NSEC_PER_MSEC,
+	};
+
+	(void)state;
+	assert_advice(&situation, "reading takes 1.3 s of 2.0 s (reader 2 takes 1.2 s, the others "
+				  "0.31 s): -d 4, -F 1000 or --readers 16");
+	/* Twice as long is how chance deals CPUs out. */
+	situation.others_ns = 625 * NSEC_PER_MSEC;
+	assert_advice(&situation,
+		      "reading takes 1.3 s of 2.0 s: -d 4, -F 1000 or --readers 16");
+	/* Others that had nothing to do. */
+	situation.others_ns = 0;
+	assert_advice(&situation, "reading takes 1.3 s of 2.0 s (reader 2 takes 1.2 s, the others "
+				  "0.00 s): -d 4, -F 1000 or --readers 16");
+	/* One that is alone has no others, and one that is quick enough is no trouble. */
+	situation.nr_readers = 1;
+	assert_advice(&situation, "reading takes 1.3 s of 2.0 s: -d 4, -F 1000 or --readers 4");
+	situation.nr_readers = 4;
+	situation.read_ns = SEC;
+	assert_advice(&situation, "");
+}
+
 static void test_never_more_readers_than_cpus(void **state)
 {
 	struct latency_situation situation = {
@@ -319,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_every_stage_has_its_own_name),
 		cmocka_unit_test(test_slow_reading_is_told_with_three_remedies),
 		cmocka_unit_test(test_half_of_the_refresh_is_well),
+		cmocka_unit_test(test_one_reader_that_takes_much_longer_is_named),
 		cmocka_unit_test(test_never_more_readers_than_cpus),
 		cmocka_unit_test(test_by_period_there_is_no_rate_to_lower),
 		cmocka_unit_test(test_rate_that_cannot_be_lowered_is_not_advised),

@@ -1007,6 +1007,25 @@ static void test_a_sample_without_callers_is_a_chain_of_one_frame(void **state)
 	fixture_release(&fixture);
 }
 
+static void test_a_caller_that_is_looked_up_is_pending_with_chains(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	add_chain(&fixture, user(&fixture, 0, fixture.lib, 0x1000), 1,
+		  (struct location[]){ { fixture.lib, 0x1100 }, { fixture.app, 0x1100 } }, 2);
+	add(&fixture, user(&fixture, 0, fixture.lib, 0x1000), 3);
+	fixture.app->pending = true;
+	fixture.spec.chains = true;
+	run(&fixture);
+	assert_near(snapshot_header(fixture.snapshot)->pending_share, 0.25);
+	fixture.spec.chains = false;
+	run(&fixture);
+	assert_near(snapshot_header(fixture.snapshot)->pending_share, 0);
+	fixture_release(&fixture);
+}
+
 static void test_frames_of_a_chain_tell_where_they_are(void **state)
 {
 	const struct frame_place *const *places;
@@ -1153,6 +1172,7 @@ int main(void)
 		cmocka_unit_test(test_chains_of_a_row_by_name_heaviest_first),
 		cmocka_unit_test(test_all_chains_hold_all_samples_of_a_row),
 		cmocka_unit_test(test_a_sample_without_callers_is_a_chain_of_one_frame),
+		cmocka_unit_test(test_a_caller_that_is_looked_up_is_pending_with_chains),
 		cmocka_unit_test(test_frames_of_a_chain_tell_where_they_are),
 		cmocka_unit_test(test_unnamed_callers_are_one_row_and_keep_their_address_in_chains),
 		cmocka_unit_test(test_hidden_levels_hide_frames_but_no_user_code_below_them),

@@ -346,6 +346,29 @@ static void test_references_are_counted_across_threads(void **state)
 		worker_join(workers[i]);
 }
 
+static void test_engine_figures_keep_their_order_and_are_printable(void **state)
+{
+	struct engine_figure figure = { "rings", "", "lost", 3, ENGINE_COUNT };
+	struct view_spec spec;
+	struct snapshot *snapshot;
+
+	(void)state;
+	view_spec_init(&spec);
+	snapshot = snapshot_new(&spec);
+	assert_int_equal(snapshot_nr_engine(snapshot), 0);
+	snapshot_add_engine(snapshot, &figure);
+	figure = (struct engine_figure){ "reader", "\n7", "CPUs", 64, ENGINE_RATE };
+	snapshot_add_engine(snapshot, &figure);
+	assert_int_equal(snapshot_nr_engine(snapshot), 2);
+	assert_string_equal(snapshot_engine(snapshot, 0)->section, "rings");
+	assert_string_equal(snapshot_engine(snapshot, 0)->item, "");
+	assert_string_equal(snapshot_engine(snapshot, 1)->item, "\\x0a7");
+	assert_string_equal(snapshot_engine(snapshot, 1)->name, "CPUs");
+	assert_true(snapshot_engine(snapshot, 1)->value > 63.5);
+	assert_int_equal(snapshot_engine(snapshot, 1)->unit, ENGINE_RATE);
+	snapshot_put(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_chains_of_a_row_lie_side_by_side),
 		cmocka_unit_test(test_cpus_and_events_come_back),
 		cmocka_unit_test(test_references_are_counted_across_threads),
+		cmocka_unit_test(test_engine_figures_keep_their_order_and_are_printable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

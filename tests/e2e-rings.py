@@ -86,10 +86,12 @@ def _():
 def _():
     e2e.need_machine()
     flood(os.cpu_count())
-    batch = e2e.Batch("-d", "0.3", "-m", "512", "-F", "20000", "-g")
+    # A ring holds two seconds and more: room for a busy machine.
+    pages, freq = (256, 2500) if e2e.SANITIZED else (1024, 10000)
+    batch = e2e.Batch("-d", "0.3", "-m", pages, "-F", freq, "-g")
     batch.next()
     before = batch.next()
-    stop_for(batch.process, 1.2)
+    stop_for(batch.process, 4)
     batch.next()  # may have been made before
     stopped = batch.next()
     batch.next()
@@ -107,7 +109,7 @@ def _():
 def _():
     e2e.need_machine()
     flood(os.cpu_count())
-    report, = e2e.reports("--duration", "6", "-g", "-F", "10000")
+    report, = e2e.reports("--duration", "6", "-g", "-F", 10000 // e2e.SLOW)
     print(f"# {report['samples']} samples, {report['overwritten']} overwritten, "
           f"window {report['window_s']:.2f} s")
     e2e.check(report["window_s"] > 5.5, f"window_s {report['window_s']}")
@@ -143,7 +145,7 @@ def _():
     total = e2e.samples(reports, comm=("exec_chain", "second"))
     unknown = e2e.samples(reports, comm=("exec_chain", "second"), object="[unknown]")
     print(f"# library_hot {first}, second_hot {then}, unknown {unknown} of {total}")
-    e2e.check(first > 400 and then > 400, f"library_hot {first}, second_hot {then}")
+    e2e.check(first > 100 and then > 100, f"library_hot {first}, second_hot {then}")
     wrong = [row for r in reports for row in
              e2e.rows(r, comm="exec_chain", object="second") +
              e2e.rows(r, comm="second", object=("library.so", "exec_chain"))]
@@ -166,7 +168,7 @@ def _():
     e2e.need_machine()
     cpu = last_cpu()
     e2e.start(e2e.build("spin.c"), "60", cpu)
-    report = e2e.reports("-d", "1.5", "-n", "1", "-s", "comm,dso,symbol")[0]
+    report = e2e.settled("-d", "1.5", "-s", "comm,dso,symbol")
     counted = sum(row["samples"] for row in report["rows"])
     print(f"# idle {report['idle']:.3f}, busy {report['busy_cpus']}")
     e2e.check(not e2e.rows(report, comm="swapper"), e2e.rows(report, comm="swapper"))
@@ -184,7 +186,7 @@ def _():
 def _():
     e2e.need_machine()
     e2e.start(e2e.build("spin.c"), "60", last_cpu())
-    report = e2e.reports("-d", "1.5", "-n", "1", "--idle", "-s", "comm,pid,cpu")[0]
+    report = e2e.settled("-d", "1.5", "--idle", "-s", "comm,pid,cpu")
     idle = e2e.rows(report, comm="swapper")
     e2e.check(abs(sum(row["overhead"] for row in report["rows"]) - 1) < 0.01, "shares")
     for row in idle:
@@ -208,7 +210,7 @@ def busy_everywhere():
 
 def rate(*args):
     """Samples a second and CPU."""
-    report = e2e.reports("-d", "1", "-n", "1", *args)[0]
+    report = e2e.settled("-d", "1", *args)
     return report, report["samples"] / report["window_s"] / report["cpus_open"]
 
 

@@ -28,7 +28,7 @@ def check_spin(alpha, beta, room=0.03):
 @e2e.case("spin is 77:23 in a batch report of the process")
 def _():
     spin = e2e.start(e2e.build("spin.c"), "60")
-    report = e2e.reports("-d", "2", "-n", "1", "-p", spin.pid)[0]
+    report = e2e.settled("-d", "2", "-p", spin.pid)
     check_spin(e2e.share(report, symbol="hot_alpha"), e2e.share(report, symbol="hot_beta"))
     # Nothing else of weight runs in it.
     e2e.check(e2e.share(report, comm="spin") > 0.99, report["rows"][:10])
@@ -126,7 +126,7 @@ FRAMES = ("-O0", "-g", "-fno-omit-frame-pointer", "-pthread")
 @e2e.case("-g: main's children column is close to all of the process")
 def _():
     spin = e2e.start(e2e.build("spin.c", "spin-frames", FRAMES), "60")
-    report = e2e.reports("-g", "-d", "2", "-n", "1", "-p", spin.pid)[0]
+    report = e2e.settled("-g", "-d", "2", "-p", spin.pid)
     main = e2e.rows(report, symbol="main")
     e2e.check(len(main) == 1, report["rows"][:10])
     print(f"# main: children {main[0]['children']:.3f}, itself {main[0]['overhead']:.3f}")
@@ -148,7 +148,7 @@ def _():
 def _():
     spin = e2e.start(e2e.build("spin.c"), "60")
     for args in ((), ("-g", "--no-children")):
-        report = e2e.reports(*args, "-d", "0.5", "-n", "1", "-p", spin.pid)[0]
+        report = e2e.settled(*args, "-d", "0.5", "-p", spin.pid)
         e2e.check(report["rows"], "no rows")
         e2e.check(all("children" not in row for row in report["rows"]), report["rows"][0])
         e2e.check(not args or e2e.rows(report, symbol="hot_alpha")[0]["chains"], "no chains")
@@ -157,7 +157,7 @@ def _():
 @e2e.case("FC-078 a recursive function counts once per sample")
 def _():
     fib = e2e.start(e2e.build("fib.c", flags=FRAMES))
-    report = e2e.reports("-g", "-d", "2", "-n", "1", "-p", fib.pid)[0]
+    report = e2e.settled("-g", "-d", "2", "-p", fib.pid)
     row = e2e.rows(report, symbol="fib")
     e2e.check(len(row) == 1, report["rows"][:10])
     print(f"# fib: children {row[0]['children']:.4f}, itself {row[0]['overhead']:.4f}")
@@ -203,7 +203,7 @@ def build_noreturn():
 @e2e.case("FC-074 the caller of a function that never returns is not the next one in memory")
 def _():
     process = e2e.start(build_noreturn())
-    report = e2e.reports("-g", "-d", "1.5", "-n", "1", "-p", process.pid)[0]
+    report = e2e.settled("-g", "-d", "1.5", "-p", process.pid)
     caller = e2e.rows(report, symbol="true_caller")
     e2e.check(caller and caller[0]["children"] > 0.9, report["rows"][:10])
     e2e.check(not e2e.rows(report, symbol="innocent_next"),

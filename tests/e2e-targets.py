@@ -55,8 +55,8 @@ def _():
 def _():
     spins = [e2e.start(e2e.build("spin.c"), "60") for _ in range(2)]
     e2e.start(e2e.build("spin.c"), "60")
-    report = e2e.reports("-d", "0.7", "-n", "1", "-p", ",".join(str(s.pid) for s in spins),
-                         "-s", "pid,symbol")[0]
+    report = e2e.settled("-d", "0.7", "-p", ",".join(str(s.pid) for s in spins),
+                         "-s", "pid,symbol")
     pids = {row["pid"] for row in report["rows"]}
     e2e.check(pids == {spin.pid for spin in spins}, pids)
 
@@ -119,7 +119,7 @@ def _():
     process = e2e.start(e2e.build("rename.c"), "0.1")
     e2e.check(e2e.wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 3), "threads")
     chosen = max(int(tid) for tid in os.listdir(f"/proc/{process.pid}/task"))
-    report = e2e.reports("-d", "0.7", "-n", "1", "-t", chosen, "-s", "tid,symbol")[0]
+    report = e2e.settled("-d", "0.7", "-t", chosen, "-s", "tid,symbol")
     tids = {row["tid"] for row in report["rows"]}
     e2e.check(tids == {chosen}, tids)
     e2e.check(e2e.samples(report, tid=chosen, symbol="thread_hot") > 20, report["rows"][:10])
@@ -167,7 +167,7 @@ def _():
     for cpu in cpus:
         e2e.start(e2e.build("spin.c"), "60", cpu)
     for wanted in (cpus[:1], cpus[-1:]):
-        report = e2e.reports("-d", "0.5", "-n", "1", "-C", wanted[0], "-s", "cpu,comm,symbol")[0]
+        report = e2e.settled("-d", "0.5", "-C", wanted[0], "-s", "cpu,comm,symbol")
         e2e.check(report["cpus_open"] == 1, report["cpus_open"])
         e2e.check({row["cpu"] for row in report["rows"]} == set(wanted), report["rows"][:10])
         e2e.check(e2e.samples(report, comm="spin", symbol=HOT) > 20, report["rows"][:10])
@@ -252,7 +252,7 @@ def _():
     nr_cpus = os.sysconf("SC_NPROCESSORS_ONLN")
     set_switch(switch, "0")
     e2e.start(e2e.build("spin.c"), "60")
-    report = e2e.reports("-d", "0.7", "-n", "1", "-s", "comm,symbol,cpu")[0]
+    report = e2e.settled("-d", "0.7", "-s", "comm,symbol,cpu")
     e2e.check((report["cpus_online"], report["cpus_open"]) == (nr_cpus - 1, nr_cpus - 1),
               f"{report['cpus_online']} online, {report['cpus_open']} open of {nr_cpus}")
     e2e.check(report["cpus"] >= nr_cpus, report["cpus"])
@@ -276,8 +276,7 @@ def goes_and_returns(*args):
     cpu, switch = switchable_cpu()
     e2e.start(e2e.build("spin.c"), "60", cpu)
     batch = e2e.Batch("-d", "0.5", "-s", "comm,symbol,cpu", *args)
-    batch.next()
-    before = samples_by_cpu(batch.next(), comm="spin", symbol=HOT)
+    before = e2e.wait_for(lambda: samples_by_cpu(batch.next(), comm="spin", symbol=HOT), step=0)
     e2e.check(set(before) == {cpu}, before)
     set_switch(switch, "0")
     time.sleep(2)
@@ -347,7 +346,7 @@ def _():
     for args in (("-p", str(process.pid)), ()):
         if not args:
             e2e.need_machine()
-        report = e2e.reports("-d", "1", "-n", "1", *args)[0]
+        report = e2e.settled("-d", "1", *args)
         e2e.check(e2e.samples(report, comm="gone", symbol="hot_alpha") > 50, report["rows"][:5])
         row = e2e.rows(report, comm="gone", symbol="hot_alpha")[0]
         e2e.check(row["object"].startswith("gone"), row)
@@ -389,7 +388,7 @@ def _():
         e2e.check(not e2e.rows(report, pid=process.pid, symbol=other),
                   e2e.rows(report, pid=process.pid))
     # And for one that starts when both are there.
-    report = e2e.reports("-d", "0.7", "-n", "1", "-s", "pid,dso,symbol")[0]
+    report = e2e.settled("-d", "0.7", "-s", "pid,dso,symbol")
     for process, own in ((old, "old_hot"), (new, "new_hot")):
         e2e.check(e2e.samples(report, pid=process.pid, symbol=own) > 20,
                   e2e.rows(report, pid=process.pid))
@@ -400,7 +399,7 @@ def _():
 @e2e.case("FC-041 the vDSO's functions have names")
 def _():
     process = e2e.start(e2e.build("vdso.c"))
-    report = e2e.reports("-d", "1", "-n", "1", "-p", process.pid)[0]
+    report = e2e.settled("-d", "1", "-p", process.pid)
     vdso = e2e.rows(report, object="[vdso]")
     if not vdso and e2e.share(report, level="kernel") > 0.5:
         raise e2e.Skip("the clock is read by a system call here")
@@ -416,7 +415,7 @@ def check_generated(*args):
     path = f"/tmp/perf-{process.pid}.map"
     e2e.at_end(lambda: os.path.exists(path) and os.unlink(path))
     e2e.check(e2e.wait_for(lambda: os.path.exists(path)), "no map file")
-    report = e2e.reports("-d", "1", "-n", "1", "-p", process.pid)[0]
+    report = e2e.settled("-d", "1", "-p", process.pid)
     first = e2e.share(report, symbol="jit_first")
     second = e2e.share(report, symbol="jit second name with spaces")
     print(f"# {first:.3f} {second:.3f}")

@@ -31,7 +31,7 @@ def _():
     e2e.need_machine()
     process = e2e.start(e2e.build("main_exits.c"), "60")
     e2e.check(e2e.wait_for(lambda: e2e.state_of(process.pid) == "Z"), "the main thread goes on")
-    report = e2e.reports("-d", "1", "-n", "1")[0]
+    report = e2e.settled("-d", "1")
     e2e.check(e2e.samples(report, comm="main_exits", object="main_exits",
                           symbol="survivor_hot") > 100, report["rows"][:10])
     e2e.check(e2e.samples(report, comm="main_exits", level="user", object="[unknown]") == 0,
@@ -58,7 +58,7 @@ def _():
 def _():
     process = e2e.start(e2e.build("main_exits.c"), "60")
     e2e.check(e2e.wait_for(lambda: e2e.state_of(process.pid) == "Z"), "the main thread goes on")
-    report = e2e.reports("-d", "1", "-n", "1", "-p", process.pid)[0]
+    report = e2e.settled("-d", "1", "-p", process.pid)
     e2e.check(not report["target_gone"], "said to be gone")
     e2e.check(e2e.share(report, symbol="survivor_hot") > 0.8, report["rows"][:10])
 

@@ -417,6 +417,19 @@ class Batch:
         return self.rest(limit)
 
 
+def settled(*args, **arguments):
+    """A report of a run in which the names of all but a rest have been looked up."""
+    batch = Batch(*args, **arguments)
+    # Sanitized, or with a large program just sampled, the first may be too early.
+    for _ in range(10):
+        report = batch.next()
+        if report is None or report["pending"] < 0.001:
+            break
+    check(report, "it ended before its names were there")
+    batch.interrupt()
+    return report
+
+
 def rows(report, **wanted):
     """The rows where each member has this value, or one of these in a set or list."""
     def has(row, name, value):
@@ -482,19 +495,54 @@ def cpu_seconds(pid):
 
 # ---- a terminal ----
 
+def _emulator(rows, columns):
+    """pyte's screen and stream, with what TERM=xterm has and pyte lacks."""
+    class Screen(pyte.Screen):
+        """Scrolls without the cursor, and repeats characters."""
+
+        last = " "
+
+        def _scroll(self, change, count):
+            x, y = self.cursor.x, self.cursor.y
+            self.cursor.y = self.margins.top if self.margins else 0
+            change(count or 1)
+            self.cursor.x, self.cursor.y = x, y
+
+        def scroll_up(self, count=1):
+            self._scroll(self.delete_lines, count)
+
+        def scroll_down(self, count=1):
+            self._scroll(self.insert_lines, count)
+
+        def draw(self, data):
+            self.last = data[-1:] or self.last
+            super().draw(data)
+
+        def repeat(self, count=1):
+            self.draw(self.last * (count or 1))
+
+    class Stream(pyte.ByteStream):
+        """Knows the sequences for it."""
+
+        csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down", "b": "repeat"}
+        events = pyte.ByteStream.events | {"scroll_up", "scroll_down", "repeat"}
+
+    screen = Screen(columns, rows)
+    return screen, Stream(screen)
+
+
 class Terminal:
     """A program in a terminal of its own, as leader of its session (recipe R2).
 
-    What the terminal shows is kept by a terminal emulator that understands TERM=linux;
-    raw has every byte that was sent to it.
+    What the terminal shows is kept by a terminal emulator that understands TERM=linux and
+    xterm; raw has every byte that was sent to it.
     """
 
     def __init__(self, *argv, rows=24, columns=80, env=None, user=None, setup=None):
         if not pyte:
             raise Skip("the Python module pyte is not installed")
         self.raw = bytearray()
-        self.screen = pyte.Screen(columns, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen, self.stream = _emulator(rows, columns)
         self.master, self.slave = os.openpty()
         at_end(self._close)
         if user is not None:

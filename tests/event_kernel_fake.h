@@ -34,7 +34,7 @@ struct fake_open {
 	struct perf_event_attr attr;
 	pid_t pid;
 	int cpu, group_fd;
-	int fd; /* negative: the errno that was answered */
+	int fd;	    /* negative: the errno that was answered */
 	int writer; /* the pipe's other end: closing it hangs fd up */
 	ino_t inode;
 	uint64_t id;
@@ -54,32 +54,32 @@ static _Thread_local int fake_place = -1;
 
 /* What it is like. Zeroes are a modern machine, all rights, no limits. */
 static struct fake_kernel {
-	int refuse_all;		     /* R1: this negative errno for everything */
-	int hardware_code;	     /* negative errno for events of hardware; 0: they work */
-	unsigned int max_precise;    /* when has_precise_limit */
+	int refuse_all;		  /* R1: this negative errno for everything */
+	int hardware_code;	  /* negative errno for events of hardware; 0: they work */
+	unsigned int max_precise; /* when has_precise_limit */
 	bool has_precise_limit;
 	int precise_code;
-	uint64_t max_rate;	     /* 0: any */
-	int guest_code;		     /* for hardware events without exclude_guest */
-	int group_code;		     /* for members of groups */
-	int software_code;	     /* for software events that are not dummies */
+	uint64_t max_rate; /* 0: any */
+	int guest_code;	   /* for hardware events without exclude_guest */
+	int group_code;	   /* for members of groups */
+	int software_code; /* for software events that are not dummies */
 	bool no_machine_rights, no_kernel_rights;
-	int refusal;		     /* the errno for that; 0: EACCES */
-	uint32_t foreign_tid;	     /* EACCES */
-	uint32_t dead_tid;	     /* ESRCH */
-	int offline_cpu;	     /* -1: none */
-	int cpu_without_hardware;    /* -1: none */
-	size_t max_open;	     /* EMFILE from there on; 0: no limit */
-	bool old;		     /* no feature that has to be probed */
+	int refusal;		  /* the errno for that; 0: EACCES */
+	uint32_t foreign_tid;	  /* EACCES */
+	uint32_t dead_tid;	  /* ESRCH */
+	int offline_cpu;	  /* -1: none */
+	int cpu_without_hardware; /* -1: none */
+	size_t max_open;	  /* EMFILE from there on; 0: no limit */
+	bool old;		  /* no feature that has to be probed */
 	bool no_ksymbol;
-	size_t max_locked_pages;     /* of all rings; 0: no limit */
-	int ring_code;		     /* the errno for that; 0: EPERM */
+	size_t max_locked_pages; /* of all rings; 0: no limit */
+	int ring_code;		 /* the errno for that; 0: EPERM */
 	uid_t euid;
 	bool has_capabilities;
-	int stopped_cpu;	     /* it went and returned: its events are dead; -1: none */
-	bool hangs_up;		     /* at once; saves the other end of the pipe */
-	struct cpuset bad_cpus;	     /* EBUSY for events that are not dummies */
-	int move_code;		     /* the errno for moves */
+	int stopped_cpu;	/* it went and returned: its events are dead; -1: none */
+	bool hangs_up;		/* at once; saves the other end of the pipe */
+	struct cpuset bad_cpus; /* EBUSY for events that are not dummies */
+	int move_code;		/* the errno for moves */
 
 	struct fake_open *opens;
 	size_t nr_opens, nr_open_calls;
@@ -197,9 +197,15 @@ static inline int fake_open_locked(struct perf_event_attr *attr, pid_t pid, int 
 		close(fds[1]);
 		fds[1] = -1;
 	}
-	*call = (struct fake_open){ .attr = *attr, .pid = pid, .cpu = cpu, .group_fd = group_fd,
-				    .fd = fds[0], .writer = fds[1], .output = -1,
-				    .inode = status.st_ino, .id = ++fake.next_id };
+	*call = (struct fake_open){ .attr = *attr,
+				    .pid = pid,
+				    .cpu = cpu,
+				    .group_fd = group_fd,
+				    .fd = fds[0],
+				    .writer = fds[1],
+				    .output = -1,
+				    .inode = status.st_ino,
+				    .id = ++fake.next_id };
 	return fds[0];
 }
 
@@ -302,8 +308,7 @@ static inline int fake_read_enabled_ns(int fd, uint64_t *ret_ns)
 }
 
 static inline int fake_ring_open_locked(int fd, enum ring_kind kind, size_t nr_pages,
-					struct ring **ret_ring, struct err *err)
-	REQUIRES(fake_lock)
+					struct ring **ret_ring, struct err *err) REQUIRES(fake_lock)
 {
 	int code = fake.ring_code ? fake.ring_code : -EPERM;
 	struct fake_ring *ring;
@@ -388,8 +393,10 @@ static const struct event_kernel fake_kernel = {
 /* In force from here on: root on a modern machine with everything. */
 static inline void fake_start(void)
 {
-	fake = (struct fake_kernel){ .offline_cpu = -1, .cpu_without_hardware = -1,
-				     .stopped_cpu = -1, .has_capabilities = true };
+	fake = (struct fake_kernel){ .offline_cpu = -1,
+				     .cpu_without_hardware = -1,
+				     .stopped_cpu = -1,
+				     .has_capabilities = true };
 	fake.opens = mem_calloc(FAKE_MAX_OPENS, sizeof(*fake.opens));
 	fake.calls = mem_calloc(FAKE_MAX_CALLS, sizeof(*fake.calls));
 	mutex_init(&fake_lock);

@@ -14,7 +14,7 @@
 /* No process has such an id: kill(2) of it does nothing. */
 #define PID 5000000
 
-static struct event events[4];
+static struct event events[300];
 static struct event_list list;
 static struct target target;
 static struct event_set_options options;
@@ -31,6 +31,17 @@ static inline void set_cpus(const char *online, const char *possible)
 	assert_int_equal(cpuset_parse(possible, &cpumap.possible, NULL), 0);
 	cpumap.nr_online = cpuset_nr(&cpumap.online);
 	cpumap.nr_possible = cpuset_nr(&cpumap.possible);
+}
+
+/* @nr software events that are alone. */
+static inline void add_clocks(size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		fixture_event(&events[list.nr++], "cpu-clock", PERF_TYPE_SOFTWARE,
+			      PERF_COUNT_SW_CPU_CLOCK);
+		events[list.nr - 1].named_by_user = true;
+	}
+	list.events = events;
 }
 
 static inline void add_event(const char *name, uint32_t type, uint64_t config)
@@ -78,8 +89,13 @@ static inline int setup(void **state)
 	memset(&target, 0, sizeof(target));
 	memset(&err, 0, sizeof(err));
 	options = (struct event_set_options){
-		.freq = 4000, .callchain_kernel = true, .callchain_user = true, .overwrite = true,
-		.drain_ns = 2 * NSEC_PER_SEC, .proc = fixture_proc, .sysfs = "/sys",
+		.freq = 4000,
+		.callchain_kernel = true,
+		.callchain_user = true,
+		.overwrite = true,
+		.drain_ns = 2 * NSEC_PER_SEC,
+		.proc = fixture_proc,
+		.sysfs = "/sys",
 	};
 	set = NULL;
 	set_cpus("0-1", "0-1");
@@ -143,8 +159,8 @@ static inline size_t count_open(int type, int cpu, pid_t pid)
 
 		if (!fake_is_open(call))
 			continue;
-		nr += (type < 0 || (int)call->attr.type == type) &&
-		      (cpu < 0 || call->cpu == cpu) && (pid == 0 || call->pid == pid);
+		nr += (type < 0 || (int)call->attr.type == type) && (cpu < 0 || call->cpu == cpu) &&
+		      (pid == 0 || call->pid == pid);
 	}
 	return nr;
 }
@@ -157,8 +173,8 @@ static inline struct fake_open *find_open(int cpu, pid_t pid, bool dummy)
 		bool is_dummy = call->attr.type == PERF_TYPE_SOFTWARE &&
 				call->attr.config == PERF_COUNT_SW_DUMMY;
 
-		if (fake_is_open(call) &&
-		    call->cpu == cpu && is_dummy == dummy && (pid == 0 || call->pid == pid))
+		if (fake_is_open(call) && call->cpu == cpu && is_dummy == dummy &&
+		    (pid == 0 || call->pid == pid))
 			return call;
 	}
 	print_error("nothing is open on CPU %d\n", cpu);

@@ -18,139 +18,18 @@
 #include <cmocka.h>
 
 #include "top/output.h"
-
-/* ---- a JSON reader that only says yes or no (RFC 8259) ---- */
-
-static const char *skip_value(const char *p, int depth);
-
-static const char *skip_string(const char *p)
-{
-	for (p++; *p != '"'; p++) {
-		uint32_t code;
-		size_t nr = text_utf8_len(p, strlen(p), &code);
-
-		if (!nr || code < 0x20)
-			return NULL;
-		if (*p == '\\') {
-			p++;
-			if (*p == 'u') {
-				for (int i = 1; i <= 4; i++) {
-					if (!strchr("0123456789abcdefABCDEF", p[i]) || !p[i])
-						return NULL;
-				}
-				p += 4;
-			} else if (!*p || !strchr("\"\\/bfnrt", *p)) {
-				return NULL;
-			}
-			continue;
-		}
-		p += nr - 1;
-	}
-	return p + 1;
-}
-
-static const char *skip_list(const char *p, char end, bool named, int depth)
-{
-	p++;
-	if (*p == end)
-		return p + 1;
-	for (;;) {
-		if (named) {
-			p = *p == '"' ? skip_string(p) : NULL;
-			if (!p || *p++ != ':')
-				return NULL;
-		}
-		p = skip_value(p, depth + 1);
-		if (!p || (*p != ',' && *p != end))
-			return NULL;
-		if (*p++ == end)
-			return p;
-	}
-}
-
-static const char *skip_value(const char *p, int depth)
-{
-	static const char *const words[] = { "true", "false", "null" };
-	char *end;
-
-	if (depth > 20)
-		return NULL;
-	if (*p == '"')
-		return skip_string(p);
-	if (*p == '{')
-		return skip_list(p, '}', true, depth);
-	if (*p == '[')
-		return skip_list(p, ']', false, depth);
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!strncmp(p, words[i], strlen(words[i])))
-			return p + strlen(words[i]);
-	}
-	if (*p != '-' && (*p < '0' || *p > '9'))
-		return NULL;
-	(void)strtod(p, &end);
-	return end;
-}
-
-static bool is_json_line(const char *text)
-{
-	const char *end = skip_value(text, 0);
-
-	return end && !strcmp(end, "\n");
-}
-
-/* ---- a snapshot with names from hell ---- */
-
-static struct snapshot *hostile_snapshot(void)
-{
-	static const char *const frames[] = { "a\"b\\c", "x\x1b[31m;y" };
-	static const bool kernel[] = { false, true };
-	struct view_spec spec;
-	struct snapshot *snapshot;
-	struct row *row;
-	char all[256];
-
-	view_spec_init(&spec);
-	spec.chains = true;
-	snapshot = snapshot_new(&spec);
-	for (int i = 0; i < 255; i++)
-		all[i] = (char)(i + 1);
-	all[255] = '\0';
-	for (int i = 0; i < 3; i++) {
-		row = snapshot_add_row(snapshot);
-		row->self_share = row->children_share = i ? 0.25 : -0.0;
-		row->nr_samples = 4;
-		row->period = i == 2 ? NAN : 5;
-		row->pid = row->tid = -1;
-		row->cpu = row->node = -1;
-		row->comm = snapshot_add_string(snapshot, all);
-		row->dso = snapshot_add_string(snapshot, "lib\xff\xfe.so");
-		row->dso_path = row->dso;
-		row->symbol = snapshot_add_string(snapshot, "f\xe2\x80\xa8(\"q\\\")");
-		snapshot_add_chain(snapshot, row, frames, kernel, 2, 4, 5);
-	}
-	snapshot_edit_header(snapshot)->event = snapshot_add_string(snapshot, "cpu-clock");
-	snapshot_edit_header(snapshot)->host = snapshot_add_string(snapshot, "h\x1b]0;x\a");
-	snapshot_edit_header(snapshot)->kernel = "6.1";
-	snapshot_edit_header(snapshot)->target = "all";
-	snapshot_edit_header(snapshot)->filter = "";
-	snapshot_edit_header(snapshot)->read_share = INFINITY;
-	snapshot_add_note(snapshot, NOTE_WARN, "mind\nthe \"gap\"");
-	snapshot_add_event(snapshot, "cpu-clock", 12);
-	snapshot_add_cpu(snapshot, 0, 0.5);
-	snapshot_sort(snapshot);
-	return snapshot;
-}
+#include "tests/top_fixture.h"
 
 static void test_fc095_json_is_valid_whatever_the_names_are(void **state)
 {
 	struct snapshot *snapshot = hostile_snapshot();
-	struct textbuf buf = { 0 };
+	struct textbuf buf = write_as("json", snapshot);
 
 	(void)state;
-	output_json(&buf, snapshot, 0);
 	if (!is_json_line(buf.text))
 		fail_msg("not JSON: %s", buf.text);
 	assert_non_null(strstr(buf.text, "\"chains\":[{\"samples\":4"));
+	assert_non_null(strstr(buf.text, "\"command\":\"symtop -d 5 "));
 	assert_null(strstr(buf.text, "nan"));
 	assert_null(strstr(buf.text, "inf"));
 	assert_null(strstr(buf.text, ":-0"));
@@ -172,10 +51,10 @@ static void test_the_json_reader_refuses_what_is_wrong(void **state)
 static void test_fc080_text_has_no_control_bytes(void **state)
 {
 	struct snapshot *snapshot = hostile_snapshot();
-	struct textbuf buf = { 0 };
+	struct textbuf buf = write_as("text", snapshot);
 
 	(void)state;
-	output_text(&buf, snapshot, 0, true);
+	assert_non_null(strstr(buf.text, "# command: symtop -d 5 "));
 	for (size_t i = 0; i < buf.len;) {
 		uint32_t code = 0;
 		size_t nr = text_utf8_len(buf.text + i, buf.len - i, &code);
@@ -193,14 +72,14 @@ static void test_fc080_text_has_no_control_bytes(void **state)
 static void test_rows_beyond_the_limit_are_counted(void **state)
 {
 	struct snapshot *snapshot = hostile_snapshot();
-	struct textbuf buf = { 0 };
+	struct textbuf buf = write_report(output_format_find("text"), snapshot, 1);
 
 	(void)state;
-	output_text(&buf, snapshot, 1, false);
-	assert_non_null(strstr(buf.text, "# 2 more rows"));
-	textbuf_clear(&buf);
-	output_json(&buf, snapshot, 1);
-	assert_non_null(strstr(buf.text, "\"rows_hidden\":2"));
+	assert_int_equal(snapshot_nr_rows(snapshot), 15);
+	assert_non_null(strstr(buf.text, "# 14 more rows"));
+	textbuf_release(&buf);
+	buf = write_report(output_format_find("json"), snapshot, 1);
+	assert_non_null(strstr(buf.text, "\"rows_hidden\":14"));
 	textbuf_release(&buf);
 	snapshot_put(snapshot);
 }

@@ -74,6 +74,12 @@ static void test_durations_change_their_unit(void **state UNUSED)
 		const char *text;
 	} cases[] = {
 		{ 0, "0 s" },
+		{ 196, "196 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1 us" },
+		{ 31400, "31 us" },
+		{ 99499, "99 us" },
+		{ 99500, "0.1 ms" },
 		{ 3100 * NSEC_PER_USEC, "3.1 ms" },
 		{ 99 * NSEC_PER_MSEC, "99.0 ms" },
 		{ 210 * NSEC_PER_MSEC, "0.21 s" },

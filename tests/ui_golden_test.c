@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/engine_fixture.h"
 #include "tests/ui_fixture.h"
 #include "ui/input.h"
 
@@ -232,7 +233,7 @@ static void test_help_page(void **state UNUSED)
 
 	start(&view, fixture_snapshot(NULL));
 	fixture_key(&view, 'h');
-	check_state(&view, "help-80x70", 70, 80, true);
+	check_state(&view, "help-80x80", 80, 80, true);
 	start(&view, fixture_snapshot(NULL));
 	fixture_key(&view, 'h');
 	fixture_key(&view, INPUT_PAGE_DOWN);
@@ -287,6 +288,28 @@ static void test_menus_and_prompts(void **state UNUSED)
 	check_state(&view, "message", 24, 80, true);
 }
 
+static void start_engine(struct state *view, size_t nr_readers)
+{
+	struct snapshot *snapshot = fixture_snapshot(NULL);
+
+	fixture_engine(snapshot, nr_readers);
+	start(view, snapshot);
+	fixture_key(view, '9');
+}
+
+static void test_engine_view(void **state UNUSED)
+{
+	struct state view;
+
+	start_engine(&view, 5);
+	check_state(&view, "engine-80x24", 24, 80, true);
+	start_engine(&view, 5);
+	check_state(&view, "engine-80x60", 60, 80, false);
+	start_engine(&view, 16);
+	fixture_key(&view, ']');
+	check_state(&view, "engine-200x50", 50, 200, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_help_page),
 		cmocka_unit_test(test_detail_page),
 		cmocka_unit_test(test_menus_and_prompts),
+		cmocka_unit_test(test_engine_view),
 	};
 
 	if (!fixture_locale()) {

@@ -26,7 +26,11 @@ static void test_no_key_is_bound_twice(void **state UNUSED)
 		assert_non_null(binding->run);
 		assert_true(binding->codes[0] != 0);
 		for (size_t c = 0; c < KEY_CODES && binding->codes[c]; c++)
-			assert_ptr_equal(keys_find(binding->codes[c]), binding);
+			for (int view = 0; view < NR_VIEWS; view++)
+				if (!binding->views || binding->views >> view & 1)
+					assert_ptr_equal(keys_find((enum view)view,
+								   binding->codes[c]),
+							 binding);
 	}
 }
 
@@ -86,10 +90,10 @@ static void test_keys_that_htop_less_and_perf_share_are_there(void **state UNUSE
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		assert_non_null(keys_find(keys[i]));
-	assert_null(keys_find(0));
-	assert_null(keys_find(INPUT_UNKNOWN));
-	assert_null(keys_find(INPUT_NONE));
+		assert_non_null(keys_find(VIEW_SYMBOLS, keys[i]));
+	assert_null(keys_find(VIEW_SYMBOLS, 0));
+	assert_null(keys_find(VIEW_SYMBOLS, INPUT_UNKNOWN));
+	assert_null(keys_find(VIEW_SYMBOLS, INPUT_NONE));
 }
 
 static void test_every_key_is_on_the_help_page(void **state UNUSED)
@@ -114,9 +118,9 @@ static void test_names_of_keys_are_joined(void **state UNUSED)
 {
 	char names[32];
 
-	keys_names(keys_find('q'), names, sizeof(names));
+	keys_names(keys_find(VIEW_SYMBOLS, 'q'), names, sizeof(names));
 	assert_string_equal(names, "q F10 ^C");
-	keys_names(keys_find('q'), names, 4);
+	keys_names(keys_find(VIEW_SYMBOLS, 'q'), names, 4);
 	assert_string_equal(names, "q F");
 }
 
@@ -126,13 +130,110 @@ static void test_the_bar_keeps_help_and_quit_on_narrow_screens(void **state UNUS
 		struct screen *screen = screen_new(1, width, true);
 		char *dump;
 
-		keys_draw_bar(screen, 0);
+		keys_draw_bar(width % 2 ? VIEW_SYMBOLS : VIEW_ENGINE, screen, 0);
 		dump = fixture_dump(screen);
 		assert_non_null(strstr(dump, "F1 Help"));
 		assert_non_null(strstr(dump, "q Quit"));
 		free(dump);
 		screen_free(screen);
 	}
+}
+
+static void test_each_view_has_its_keys_in_the_bar(void **state UNUSED)
+{
+	struct screen *screen = screen_new(1, 200, true);
+	char *dump;
+
+	keys_draw_bar(VIEW_SYMBOLS, screen, 0);
+	dump = fixture_dump(screen);
+	assert_string_equal(dump, "F1 Help  F3 Search  F4 Filter  F6 Sort  w Window  Enter Detail  "
+				  "Tab View  Space Pause  q Quit\n");
+	free(dump);
+	keys_draw_bar(VIEW_ENGINE, screen, 0);
+	dump = fixture_dump(screen);
+	assert_string_equal(dump, "F1 Help  + More readers  - Fewer  S Scan  Tab View  "
+				  "Space Pause  q Quit\n");
+	free(dump);
+	screen_free(screen);
+}
+
+/* The KEYS section of the man page, its escapes undone; the caller's to free. */
+static char *read_keys_section(void)
+{
+	const char *top = getenv("srcdir");
+	struct textbuf page = { 0 };
+	char path[512];
+	char buf[4096];
+	FILE *file;
+	char *start;
+	char *to;
+	size_t nr;
+
+	snprintf(path, sizeof(path), "%s/man/symtop.1", top ? top : ".");
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while ((nr = fread(buf, 1, sizeof(buf), file)) > 0)
+		textbuf_add(&page, buf, nr);
+	fclose(file);
+	start = strstr(page.text, ".Sh KEYS\n");
+	assert_non_null(start);
+	start = strdup(start + 1);
+	assert_non_null(start);
+	textbuf_release(&page);
+	assert_non_null(strstr(start, "\n.Sh "));
+	*strstr(start, "\n.Sh ") = '\0';
+	to = start;
+	for (const char *from = start; *from; from++) {
+		if (!strncmp(from, "\\&", 2)) {
+			from++;
+		} else if (!strncmp(from, "\\e", 2)) {
+			*to++ = '\\';
+			from++;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = '\0';
+	return start;
+}
+
+/* ".It Ic NAME" or ".It Ic OTHER , NAME" */
+static bool is_item(const char *section, const char *name)
+{
+	for (const char *line = strstr(section, "\n.It Ic "); line;
+	     line = strstr(line + 1, "\n.It Ic ")) {
+		const char *word = line + strlen("\n.It Ic ");
+
+		while (*word && *word != '\n') {
+			size_t len = strcspn(word, " \n");
+
+			if (len == strlen(name) && !memcmp(word, name, len))
+				return true;
+			word += len;
+			word += strspn(word, " ");
+			if (!strncmp(word, ", ", 2))
+				word += 2;
+		}
+	}
+	return false;
+}
+
+static void test_every_key_is_in_the_man_page(void **state UNUSED)
+{
+	char *section = read_keys_section();
+
+	for (size_t i = 0; i < keys_nr(); i++) {
+		const struct key_binding *binding = keys_binding(i);
+
+		for (size_t c = 0; c < KEY_CODES && binding->codes[c]; c++) {
+			char name[16];
+
+			input_key_name(binding->codes[c], name);
+			if (!is_item(section, name))
+				fail_msg("man/symtop.1 lacks the key %s: %s", name, binding->help);
+		}
+	}
+	free(section);
 }
 
 static void test_every_key_survives_every_screen(void **state UNUSED)
@@ -167,6 +268,8 @@ int main(void)
 		cmocka_unit_test(test_every_key_is_on_the_help_page),
 		cmocka_unit_test(test_names_of_keys_are_joined),
 		cmocka_unit_test(test_the_bar_keeps_help_and_quit_on_narrow_screens),
+		cmocka_unit_test(test_each_view_has_its_keys_in_the_bar),
+		cmocka_unit_test(test_every_key_is_in_the_man_page),
 		cmocka_unit_test(test_every_key_survives_every_screen),
 	};
 

@@ -248,6 +248,37 @@ static void test_selected_row_has_a_mark_and_a_style(void **state UNUSED)
 	snapshot_put(snapshot);
 }
 
+static void test_the_arrow_shows_the_order_there_is(void **state UNUSED)
+{
+	static const struct {
+		enum order_by order;
+		bool inverted;
+		const char *title;
+	} cases[] = {
+		{ ORDER_SELF, false, "OVERHEAD\u25bc" },
+		{ ORDER_SELF, true, "OVERHEAD\u25b2" },
+		{ ORDER_KEY, false, "COMM\u25b2" }, /* names from a to z */
+		{ ORDER_KEY, true, "COMM\u25bc" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct screen *screen = screen_new(1, 80, true);
+		struct view_spec spec;
+		char *dump;
+
+		view_spec_init(&spec);
+		spec.order = cases[i].order;
+		spec.order_key = SORT_COMM;
+		spec.inverted = cases[i].inverted;
+		table_draw_title(&spec, screen, 0);
+		dump = fixture_dump(screen);
+		if (!strstr(dump, cases[i].title))
+			fail_msg("no %s on %s", cases[i].title, dump);
+		free(dump);
+		screen_free(screen);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_fc088_sideways_shift_ends_with_the_longest_name),
 		cmocka_unit_test(test_fc088_long_names_leave_numbers_and_object),
 		cmocka_unit_test(test_selected_row_has_a_mark_and_a_style),
+		cmocka_unit_test(test_the_arrow_shows_the_order_there_is),
 	};
 
 	if (!fixture_locale()) {

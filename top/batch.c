@@ -16,16 +16,19 @@
 #include "core/base/clock.h"
 #include "core/collector.h"
 #include "top/output.h"
+#include "top/output_format.h"
 #include "top/session.h"
 #include "top/signals.h"
 
 #define NAMES_WAIT_NS (500 * NSEC_PER_MSEC)
+/* A file of all of a run is worth more: the symbols of a large program take a second. */
+#define ONCE_NAMES_WAIT_NS (5 * NSEC_PER_SEC)
 #define EXIT_BROKEN_PIPE 141
 
 struct batch {
 	struct session *session;
 	struct output *output;
-	struct textbuf buf;
+	struct report report;
 	struct snapshot *held;	/* waits for its names; a reference, NULL: none */
 	uint64_t held_until_ns;
 	uint64_t nr_reports;
@@ -39,16 +42,25 @@ struct batch {
 	struct err err;
 };
 
+/* What cannot be written is thrown away; the first fault is the one that is told. */
+static void flush_report(struct report *report)
+{
+	struct batch *batch = container_of(report, struct batch, report);
+
+	if (batch->ret == 0)
+		batch->ret = output_write(batch->output, report->buf.text, report->buf.len,
+					  &batch->err);
+	textbuf_clear(&report->buf);
+}
+
 static void print(struct batch *batch, const struct snapshot *snapshot)
 {
 	const struct options *options = batch->session->options;
 
-	textbuf_clear(&batch->buf);
-	if (options->format == FORMAT_JSON)
-		output_json(&batch->buf, snapshot, options->max_rows);
-	else
-		output_text(&batch->buf, snapshot, options->max_rows, options->verbose);
-	batch->ret = output_write(batch->output, batch->buf.text, batch->buf.len, &batch->err);
+	batch->report.snapshot = snapshot;
+	batch->report.is_first = !batch->nr_reports;
+	options->format->write(&batch->report);
+	flush_report(&batch->report);
 	session_note_rows(batch->session, snapshot);
 	batch->nr_reports++;
 	batch->last_sequence = snapshot_header(snapshot)->sequence;
@@ -171,6 +183,40 @@ static void print_missed(struct batch *batch)
 	snapshot_put(snapshot);
 }
 
+/*
+ * @snapshot, or the same again with more names: until all are there, it takes too long, or
+ * somebody does not want to wait.
+ */
+static struct snapshot *wait_for_names(struct batch *batch, struct snapshot *snapshot)
+{
+	struct session *session = batch->session;
+	uint64_t until_ns = clock_now_ns() + (session_reports_once(session) ? ONCE_NAMES_WAIT_NS :
+									     NAMES_WAIT_NS);
+
+	while (snapshot && snapshot_header(snapshot)->pending_share > 0 &&
+	       clock_now_ns() < until_ns) {
+		struct pollfd fds[] = {
+			{ .fd = collector_fd(session->collector), .events = POLLIN },
+			{ .fd = session->signal_fd, .events = POLLIN },
+		};
+		struct snapshot *newer;
+		int number;
+
+		if (poll(fds, ARRAY_SIZE(fds), 50) <= 0)
+			continue;
+		while ((number = signals_next(session->signal_fd)) == SIGCHLD)
+			;
+		if (number)
+			break;
+		newer = collector_take(session->collector);
+		if (!newer)
+			continue;
+		snapshot_put(snapshot);
+		snapshot = newer;
+	}
+	return snapshot;
+}
+
 /* What was sampled since the last report, unless enough were asked for. */
 static void print_rest(struct batch *batch)
 {
@@ -183,20 +229,7 @@ static void print_rest(struct batch *batch)
 		return;
 	snapshot = collector_finish(batch->session->collector);
 	print_missed(batch);
-	for (uint64_t until_ns = clock_now_ns() + NAMES_WAIT_NS;
-	     snapshot && snapshot_header(snapshot)->pending_share > 0 && clock_now_ns() < until_ns;) {
-		struct pollfd wait = { .fd = collector_fd(batch->session->collector),
-				       .events = POLLIN };
-		struct snapshot *newer;
-
-		if (poll(&wait, 1, 50) <= 0)
-			continue;
-		newer = collector_take(batch->session->collector);
-		if (!newer)
-			continue;
-		snapshot_put(snapshot);
-		snapshot = newer;
-	}
+	snapshot = wait_for_names(batch, snapshot);
 	if (snapshot && !is_enough(batch) &&
 	    (snapshot_header(snapshot)->nr_samples || !batch->nr_reports))
 		print(batch, snapshot);
@@ -216,13 +249,33 @@ static int exit_status(const struct batch *batch)
 	return batch->signal_number ? 128 + batch->signal_number : 0;
 }
 
+/* Bytes that a terminal would obey. */
+static bool would_spoil_terminal(const struct options *options)
+{
+	return options->format->is_binary && !options->output && isatty(STDOUT_FILENO);
+}
+
 int batch_run(struct session *session)
 {
 	const struct options *options = session->options;
-	struct batch batch = { .session = session };
+	struct batch batch = {
+		.session = session,
+		.report = {
+			.command_line = options->command_line,
+			.max_rows = options->max_rows,
+			.verbose = options->verbose,
+			.flush = flush_report,
+		},
+	};
 	struct err err = { 0 };
 	int status;
 
+	if (would_spoil_terminal(options)) {
+		(void)err_say(&err, -EINVAL, "format %s is not for a terminal; give -o FILE",
+			      options->format->name);
+		session_complain(&err);
+		return 2;
+	}
 	batch.ret = output_open(options->output, &batch.output, &batch.err);
 	if (batch.ret == 0)
 		batch.ret = session_start(session, &batch.err);
@@ -236,7 +289,7 @@ int batch_run(struct session *session)
 	}
 	status = exit_status(&batch);
 	snapshot_put(batch.held);
-	textbuf_release(&batch.buf);
+	textbuf_release(&batch.report.buf);
 	if (output_close(batch.output, batch.ret == 0 && batch.nr_reports, &err) < 0) {
 		session_complain(&err);
 		status = 1;

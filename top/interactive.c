@@ -17,6 +17,7 @@
 #include "core/base/mem.h"
 #include "core/collector.h"
 #include "top/output.h"
+#include "top/output_format.h"
 #include "top/session.h"
 #include "top/signals.h"
 #include "ui/ui.h"
@@ -36,31 +37,41 @@ static void say(struct screen_loop *loop, enum note_level level, const char *tex
 
 static void write_view(struct screen_loop *loop, const char *path)
 {
-	const struct snapshot *snapshot = ui_snapshot(loop->ui);
-	struct textbuf buf = { 0 };
+	const struct output_format *format = output_format_of_path(path);
+	struct report report = {
+		.snapshot = ui_snapshot(loop->ui),
+		.command_line = loop->session->options->command_line,
+		.verbose = true,
+		.is_first = true,
+	};
 	struct output *output = NULL;
 	struct err err = { 0 };
 	char *text;
 	int ret;
 
-	if (!snapshot) {
+	if (!report.snapshot) {
 		say(loop, NOTE_WARN, "nothing to write yet");
 		return;
 	}
-	output_text(&buf, snapshot, 0, true);
+	if (format && format->stack_keys) {
+		/* The view's rows and chains are not all there is. */
+		say(loop, NOTE_WARN, "a view is a table: .txt, .json, .csv or .prom; stacks: symtop -b");
+		return;
+	}
+	(format ? format : output_format_at(0))->write(&report);
 	ret = output_open(path, &output, &err);
 	if (ret == 0) {
 		struct err close_err = { 0 };
 		int close_ret;
 
-		ret = output_write(output, buf.text, buf.len, &err);
+		ret = output_write(output, report.buf.text, report.buf.len, &err);
 		close_ret = output_close(output, ret == 0, &close_err);
 		if (ret == 0 && close_ret < 0) {
 			ret = close_ret;
 			err = close_err;
 		}
 	}
-	textbuf_release(&buf);
+	textbuf_release(&report.buf);
 	if (ret < 0) {
 		say(loop, NOTE_WARN, err.text);
 		return;
@@ -109,6 +120,14 @@ static void carry_out(struct screen_loop *loop, const struct ui_wish *wish)
 		break;
 	case UI_WRITE:
 		write_view(loop, wish->path);
+		break;
+	case UI_READERS:
+		if (collector_set_readers(collector, wish->nr_readers, &err) < 0)
+			say(loop, NOTE_WARN, err.text);
+		break;
+	case UI_RESCAN:
+		if (collector_rescan(collector, wish->nr_scan_workers, &err) < 0)
+			say(loop, NOTE_WARN, err.text);
 		break;
 	}
 }
@@ -218,6 +237,7 @@ static int open_screen(struct screen_loop *loop, struct err *err)
 		.refresh_ns = options->refresh_ns,
 		.zero_each = options->zero_each,
 		.spec = options->spec,
+		.nr_scan_workers = options->nr_synth_workers,
 	};
 	uint64_t start_ns = clock_now_ns();
 	int ret = ui_open(&ui_options, &loop->ui, err);

@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/event.h"
 #include "top/options.h"
+#include "top/output_format.h"
 #include "top/session.h"
 #include "top/signals.h"
 #include "top/tune.h"
@@ -65,7 +66,7 @@ static int run(struct options *options, uint64_t exec_ns)
 	int status;
 
 	session.interactive = !options->batch && !options->output && isatty(STDOUT_FILENO) &&
-			      options->format == FORMAT_TEXT;
+			      options->format == output_format_at(0);
 	status = session.interactive ? interactive_run(&session) : batch_run(&session);
 	if (options->latency && session.collector)
 		session_print_latency(&session);

@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/text.h"
 
 struct option_row {
 	char letter;	   /* 0: none */
@@ -156,6 +157,26 @@ static int set_stay(struct options *options, const char *value UNUSED)
 	return 0;
 }
 
+static int set_input(struct options *options, const char *value)
+{
+	options->input = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_speed(struct options *options, const char *value)
+{
+	char *end;
+
+	options->speed_named = true;
+	options->speed = 0;
+	if (!strcmp(value, "max"))
+		return 0;
+	if ((*value < '0' || *value > '9') && *value != '.')
+		return -EINVAL;
+	options->speed = strtod(value, &end);
+	return *end || !(options->speed >= 0.001 && options->speed <= 1e6) ? -EINVAL : 0;
+}
+
 static int set_event(struct options *options, const char *value)
 {
 	mem_grow(options->events, options->nr_events, options->nr_events_allocated);
@@ -235,6 +256,7 @@ static int set_idle(struct options *options, const char *value UNUSED)
 
 static int set_sort(struct options *options, const char *value)
 {
+	options->sort_named = true;
 	return sort_keys_parse(value, &options->spec.keys, NULL);
 }
 
@@ -382,8 +404,8 @@ static int set_duration(struct options *options, const char *value)
 
 static int set_format(struct options *options, const char *value)
 {
-	options->format = strcmp(value, "json") ? FORMAT_TEXT : FORMAT_JSON;
-	return options->format == FORMAT_JSON || !strcmp(value, "text") ? 0 : -EINVAL;
+	options->format = output_format_find(value);
+	return options->format ? 0 : -EINVAL;
 }
 
 static int set_output(struct options *options, const char *value)
@@ -460,6 +482,8 @@ static const struct option_row rows[] = {
 	{ 'C', "cpu", "CPUS", "only these CPUs, e.g. 0-3,8", set_cpus },
 	{ 0, "node", "NODES", "only the CPUs of these NUMA nodes", set_nodes },
 	{ 0, "stay", NULL, "go on when COMMAND has ended", set_stay },
+	{ 'i', "input", "FILE", "show a recording (perf.data) instead of the machine", set_input },
+	{ 0, "speed", "N|max", "how fast the time of a recording goes (default max)", set_speed },
 	{ 'e', "event", "EVENT", "what to count; may be repeated (see --list)", set_event },
 	{ 'F', "freq", "HZ|max", "samples a second and CPU (default 4000)", set_freq },
 	{ 'c', "count", "N", "a sample every N events instead", set_period },
@@ -495,7 +519,7 @@ static const struct option_row rows[] = {
 	{ 'b', "batch", NULL, "no screen: reports on stdout (automatic in a pipe)", set_batch },
 	{ 'n', "reports", "N", "end after N reports", set_reports },
 	{ 0, "duration", "SECONDS", "end after this time", set_duration },
-	{ 0, "format", "text|json", "of reports; json: one object a line", set_format },
+	{ 0, "format", "FORMAT", "of reports, see below (default: by the suffix of FILE)", set_format },
 	{ 'o', "output", "FILE", "reports to FILE; it appears when complete", set_output },
 	{ 0, "rows", "N", "rows of a report at most", set_rows },
 	{ 0, "color", "auto|always|never", "colours on the screen", set_color },
@@ -507,6 +531,23 @@ static const struct option_row rows[] = {
 	{ 'V', "version", NULL, "print the version", set_version },
 	{ 'h', "help", NULL, "print this help", set_help },
 };
+
+/* About sampling: of no use with a recording. */
+static int (*const live_setters[])(struct options *options, const char *value) = {
+	set_all,      set_pids,	      set_tids,	      set_user,	    set_cpus,	 set_nodes,
+	set_stay,     set_event,      set_freq,	      set_period,   set_callchain, set_call_graph,
+	set_max_stack, set_pages,     set_no_overwrite, set_no_adapt, set_readers, set_affinity,
+	set_synth,
+};
+
+static bool is_live(const struct option_row *row)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(live_setters); i++) {
+		if (row->set == live_setters[i])
+			return true;
+	}
+	return false;
+}
 
 void options_init(struct options *options)
 {
@@ -520,6 +561,8 @@ void options_release(struct options *options)
 {
 	free(options->events);
 	options->events = NULL;
+	free(options->command_line);
+	options->command_line = NULL;
 }
 
 const char *options_name(size_t index, char *ret_short)
@@ -568,6 +611,18 @@ static const struct option_row *find_row(int result)
 	return NULL;
 }
 
+static int say_formats(const char *value, struct err *err)
+{
+	struct textbuf names = { 0 };
+	int ret;
+
+	for (size_t i = 0; output_format_at(i); i++)
+		textbuf_printf(&names, "%s%s", i ? ", " : "", output_format_at(i)->name);
+	ret = err_say(err, -EINVAL, "--format %s: there are %s", value, names.text);
+	textbuf_release(&names);
+	return ret;
+}
+
 static int say_invalid(const struct option_row *row, const char *value, struct err *err)
 {
 	struct err detail = { 0 };
@@ -577,6 +632,8 @@ static int say_invalid(const struct option_row *row, const char *value, struct e
 		return err_say(err, -EINVAL, "-s %s: %s", value, detail.text);
 	if (row->set == set_call_graph)
 		return err_say(err, -EINVAL, "--call-graph %s: only fp is supported", value);
+	if (row->set == set_format)
+		return say_formats(value, err);
 	if (row->name)
 		return err_say(err, -EINVAL, "--%s: '%s' is no valid %s", row->name, value,
 			       row->takes ? row->takes : "value");
@@ -596,9 +653,87 @@ static int check_together(const struct options *options, struct err *err)
 		return err_say(err, -EINVAL, "-C and --node exclude each other");
 	if (options->stay && !options->command)
 		return err_say(err, -EINVAL, "--stay goes with a command");
+	if (options->input && options->command)
+		return err_say(err, -EINVAL, "-i shows a recording: a command cannot be run");
+	if (options->input && options->live)
+		return err_say(err, -EINVAL, "-i shows a recording: %s has no meaning there",
+			       options->live);
+	if (options->speed_named && !options->input)
+		return err_say(err, -EINVAL, "--speed goes with -i");
 	if (options->spec.hide_kernel && options->spec.hide_user)
 		return err_say(err, -EINVAL, "-K and -U together hide everything");
 	return 0;
+}
+
+/* Without a name the suffix of the file says it. */
+static void choose_format(struct options *options)
+{
+	if (!options->format && options->output)
+		options->format = output_format_of_path(options->output);
+	if (!options->format)
+		options->format = output_format_at(0);
+	/* Without chains a stack is a single frame. */
+	if (options->format->stack_keys)
+		options->callchain = true;
+}
+
+static int check_format(const struct options *options, struct err *err)
+{
+	const struct output_format *format = options->format;
+	const char *option = NULL;
+
+	if (format->is_document && !options_report_once(options) && options->nr_reports != 1)
+		return err_say(err, -EINVAL,
+			       "format %s: a file of it is one report; give -n 1, or without -d "
+			       "and -n a --duration or a command",
+			       format->name);
+	if (options->sort_named)
+		option = "-s";
+	else if (options->max_rows)
+		option = "--rows";
+	else if (options->spec.percent_limit > 0)
+		option = "--percent-limit";
+	if (format->stack_keys && option)
+		return err_say(err, -EINVAL, "format %s has all stacks: %s has no meaning there",
+			       format->name, option);
+	return 0;
+}
+
+bool options_report_once(const struct options *options)
+{
+	return !options->refresh_named && !options->nr_reports &&
+	       (options->command || options->duration_ns || options->input);
+}
+
+/* As a shell would take it. */
+static void add_word(struct textbuf *buf, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_@%+=:,./-";
+
+	if (*word && !word[strspn(word, plain)]) {
+		textbuf_puts(buf, word);
+		return;
+	}
+	textbuf_puts(buf, "'");
+	for (; *word; word++)
+		textbuf_add(buf, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+	textbuf_puts(buf, "'");
+}
+
+static char *describe(int argc, char **argv)
+{
+	struct textbuf buf = { 0 };
+	char *printable;
+
+	textbuf_puts(&buf, "symtop");
+	for (int i = 1; i < argc; i++) {
+		textbuf_puts(&buf, " ");
+		add_word(&buf, argv[i]);
+	}
+	printable = text_printable(buf.text);
+	textbuf_release(&buf);
+	return printable;
 }
 
 int options_parse(struct options *options, int argc, char **argv, struct err *err)
@@ -607,6 +742,7 @@ int options_parse(struct options *options, int argc, char **argv, struct err *er
 	char shorts[2 * ARRAY_SIZE(rows) + 3];
 	int result;
 
+	options->command_line = describe(argc, argv);
 	fill_getopt(longs, shorts);
 	optind = 0; /* start over: tests parse more than once */
 	opterr = 0;
@@ -620,10 +756,28 @@ int options_parse(struct options *options, int argc, char **argv, struct err *er
 				       argv[optind - 1]);
 		if (row->set(options, optarg) < 0)
 			return say_invalid(row, optarg, err);
+		if (!options->live && is_live(row))
+			options->live = argv[optind - 1] == optarg ? argv[optind - 2] :
+								      argv[optind - 1];
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	return check_together(options, err);
+	choose_format(options);
+	result = check_together(options, err);
+	return result < 0 ? result : check_format(options, err);
+}
+
+static void print_formats(FILE *file)
+{
+	fprintf(file, "\nFormats, and suffixes of FILE that choose them:\n");
+	for (size_t i = 0; output_format_at(i); i++) {
+		const struct output_format *format = output_format_at(i);
+
+		fprintf(file, "  %-12s", format->name);
+		for (size_t j = 0; j < MAX_SUFFIXES && format->suffixes[j]; j++)
+			fprintf(file, " %s", format->suffixes[j]);
+		fprintf(file, "\n");
+	}
 }
 
 void options_print_help(FILE *file)
@@ -651,5 +805,6 @@ void options_print_help(FILE *file)
 		else
 			fprintf(file, "  %-30s  %s\n", names, row->help);
 	}
+	print_formats(file);
 	fprintf(file, "\nKeys: press ? on the screen. More: man symtop\n");
 }

@@ -15,8 +15,8 @@
 #include "core/base/err.h"
 #include "core/reader.h"
 #include "core/snapshot.h"
+#include "top/output_format.h"
 
-enum output_format { FORMAT_TEXT, FORMAT_JSON };
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
@@ -25,6 +25,10 @@ struct options {
 	const char *pids, *tids, *user, *cpus, *nodes; /* as written; NULL: not given */
 	char **command;	     /* after --; NULL: none */
 	bool stay;	     /* do not end with the command */
+	const char *input;   /* a recording; NULL: the machine */
+	bool speed_named;
+	double speed;	     /* of its time; 0: as fast as it can be read */
+	const char *live;    /* the first option that makes no sense with one; NULL: none */
 	/* what to count */
 	const char **events; /* each -e */
 	size_t nr_events, nr_events_allocated;
@@ -36,6 +40,7 @@ struct options {
 	unsigned int max_stack;
 	/* what to show */
 	struct view_spec spec;
+	bool sort_named;
 	bool window_named;
 	uint64_t refresh_ns;
 	bool refresh_named;
@@ -52,8 +57,9 @@ struct options {
 	bool batch;
 	uint64_t nr_reports; /* 0: no limit */
 	uint64_t duration_ns; /* 0: no limit */
-	enum output_format format;
+	const struct output_format *format; /* after parsing: never NULL */
 	const char *output;  /* file; NULL: stdout */
+	char *command_line;  /* all of it as text, printable; owned */
 	uint64_t max_rows;   /* 0: all */
 	enum color_mode color;
 	bool ascii;
@@ -62,7 +68,7 @@ struct options {
 	bool help, version, list, tune;
 };
 
-/* Defaults; everything is borrowed from @argv afterwards. */
+/* Defaults. What is parsed is borrowed from argv. */
 void options_init(struct options *options);
 void options_release(struct options *options);
 
@@ -70,6 +76,9 @@ void options_release(struct options *options);
 int options_parse(struct options *options, int argc, char **argv, struct err *err) MUST_CHECK;
 
 void options_print_help(FILE *file);
+
+/* In batch mode: one report at the end, of all of it. */
+bool options_report_once(const struct options *options);
 
 /* ---- parts, for tests ---- */
 

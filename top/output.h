@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports: a snapshot as text or JSON, and where they go.
- *
- * Formatting fills a buffer; writing checks every byte, so that a full disk or a
- * reader that went away is an error with a name, never a short file with status 0.
+ * Where reports go. Every byte is checked, so that a full disk or a reader that went away
+ * is an error with a name, never a short file with status 0.
  */
 #ifndef SYMTOP_TOP_OUTPUT_H
 #define SYMTOP_TOP_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "core/base/compiler.h"
 #include "core/base/err.h"
-#include "core/base/text.h"
-#include "core/snapshot.h"
-
-/*
- * @snapshot as lines for people; never an escape byte. @max_rows 0: all. @verbose:
- * with every note.
- */
-void output_text(struct textbuf *buf, const struct snapshot *snapshot, uint64_t max_rows,
-		 bool verbose);
-
-/* @snapshot as one JSON object and a newline; the man page lists its members. */
-void output_json(struct textbuf *buf, const struct snapshot *snapshot, uint64_t max_rows);
 
 struct output;
 

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/base/text.h"
-#include "top/output.h"
+#include "top/output_format.h"
 
 /* Raised when a member changes its meaning or goes. */
 #define SCHEMA 1
@@ -64,11 +63,13 @@ static void add_id(struct textbuf *buf, const char *name, int64_t value)
 		textbuf_printf(buf, "%lld", (long long)value);
 }
 
-static void add_settings(struct textbuf *buf, const struct snapshot_header *header)
+static void add_settings(struct textbuf *buf, const struct report *report)
 {
 	static const char *const windows[] = { "tick", "time", "decay", "all" };
+	const struct snapshot_header *header = snapshot_header(report->snapshot);
 
 	add_count(buf, "schema", SCHEMA);
+	add_text(buf, "command", report->command_line);
 	add_text(buf, "host", header->host);
 	add_text(buf, "kernel", header->kernel);
 	add_text(buf, "event", header->event);
@@ -211,16 +212,36 @@ static void add_lists(struct textbuf *buf, const struct snapshot *snapshot)
 	textbuf_puts(buf, "}");
 }
 
-void output_json(struct textbuf *buf, const struct snapshot *snapshot, uint64_t max_rows)
+static void add_engine(struct textbuf *buf, const struct snapshot *snapshot)
 {
-	size_t nr_rows = snapshot_nr_rows(snapshot);
+	add_name(buf, "engine");
+	textbuf_puts(buf, "[");
+	for (size_t i = 0; i < snapshot_nr_engine(snapshot); i++) {
+		const struct engine_figure *figure = snapshot_engine(snapshot, i);
 
-	if (max_rows && nr_rows > max_rows)
-		nr_rows = (size_t)max_rows;
+		add_name(buf, NULL);
+		textbuf_puts(buf, "{");
+		add_text(buf, "section", figure->section);
+		add_text(buf, "item", figure->item);
+		add_text(buf, "name", figure->name);
+		add_real(buf, "value", figure->value);
+		add_text(buf, "unit", engine_unit_name(figure->unit));
+		textbuf_puts(buf, "}");
+	}
+	textbuf_puts(buf, "]");
+}
+
+void output_json(struct report *report)
+{
+	const struct snapshot *snapshot = report->snapshot;
+	size_t nr_rows = report_nr_rows(report, SIZE_MAX);
+	struct textbuf *buf = &report->buf;
+
 	textbuf_puts(buf, "{");
-	add_settings(buf, snapshot_header(snapshot));
+	add_settings(buf, report);
 	add_figures(buf, snapshot_header(snapshot));
 	add_lists(buf, snapshot);
+	add_engine(buf, snapshot);
 	add_count(buf, "rows_hidden", snapshot_nr_rows(snapshot) - nr_rows +
 					      snapshot_header(snapshot)->nr_rows_hidden);
 	add_name(buf, "rows");

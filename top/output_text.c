@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "top/output.h"
+#include "top/output_format.h"
 
 static const char *level_mark(enum row_level level)
 {
@@ -80,10 +80,14 @@ static void add_header(struct textbuf *buf, const struct snapshot *snapshot)
 		       header->relative ? "relative" : "absolute");
 }
 
-static void add_notes(struct textbuf *buf, const struct snapshot *snapshot, bool verbose)
+static void add_notes(struct report *report)
 {
+	const struct snapshot *snapshot = report->snapshot;
 	const struct snapshot_header *header = snapshot_header(snapshot);
+	struct textbuf *buf = &report->buf;
 
+	if (report->is_first)
+		textbuf_printf(buf, "# command: %s\n", report->command_line);
 	if (header->filter[0])
 		textbuf_printf(buf, "# filter: %s\n", header->filter);
 	if (header->kernel_excluded)
@@ -92,7 +96,7 @@ static void add_notes(struct textbuf *buf, const struct snapshot *snapshot, bool
 	for (size_t i = 0; i < snapshot_nr_notes(snapshot); i++) {
 		const struct note *note = snapshot_note(snapshot, i);
 
-		if (verbose || note->level == NOTE_WARN || header->sequence <= 1)
+		if (report->verbose || note->level == NOTE_WARN || header->sequence <= 1)
 			textbuf_printf(buf, "# %s: %s\n",
 				       note->level == NOTE_WARN ? "warning" : "note", note->text);
 	}
@@ -207,24 +211,24 @@ static void add_chains(struct textbuf *buf, const struct snapshot *snapshot, con
 	}
 }
 
-void output_text(struct textbuf *buf, const struct snapshot *snapshot, uint64_t max_rows,
-		 bool verbose)
+void output_text(struct report *report)
 {
-	size_t nr_rows = snapshot_nr_rows(snapshot);
+	const struct snapshot *snapshot = report->snapshot;
+	size_t nr_rows = report_nr_rows(report, SIZE_MAX);
+	struct textbuf *buf = &report->buf;
 	struct columns columns;
 
-	if (max_rows && nr_rows > max_rows)
-		nr_rows = (size_t)max_rows;
 	add_header(buf, snapshot);
-	add_notes(buf, snapshot, verbose);
+	add_notes(report);
 	measure(&columns, snapshot, nr_rows);
 	add_titles(buf, &columns);
 	for (size_t i = 0; i < nr_rows; i++) {
 		const struct row *row = snapshot_row(snapshot, i);
 
 		add_row(buf, &columns, row);
-		if (verbose)
+		if (report->verbose)
 			add_chains(buf, snapshot, row);
+		report_pump(report);
 	}
 	if (nr_rows < snapshot_nr_rows(snapshot) || snapshot_header(snapshot)->nr_rows_hidden)
 		textbuf_printf(buf, "# %zu more rows\n",

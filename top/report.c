@@ -62,6 +62,7 @@ void report_add_facts(const struct report *report, struct textbuf *buf, const ch
 	add_seconds(&list, "time", header->wall_time_ns);
 	add_seconds(&list, "window_s", header->window_ns);
 	add_number(&list, "samples", header->nr_samples);
+	add_number(&list, "shown_samples", (uint64_t)(header->shown_samples + 0.5));
 	add_number(&list, "lost", header->nr_lost);
 	add_number(&list, "overwritten", header->nr_overwritten);
 }

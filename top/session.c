@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "core/base/text.h"
+#include "core/replay.h"
 #include "top/signals.h"
 #include "top/target.h"
 
@@ -133,10 +134,18 @@ static void read_names(struct session *session)
 
 bool session_reports_once(const struct session *session)
 {
-	const struct options *options = session->options;
+	return !session->interactive && options_report_once(session->options);
+}
 
-	return !session->interactive && !options->refresh_named && !options->nr_reports &&
-	       (options->command || options->duration_ns);
+/* Every sample of the window, with its whole chain. */
+static void ask_for_stacks(struct view_spec *spec, const char *keys)
+{
+	int ignored = sort_keys_parse(keys, &spec->keys, NULL);
+
+	(void)ignored; /* the keys are ours */
+	spec->children = false;
+	spec->chains = true;
+	spec->max_chains = SIZE_MAX;
 }
 
 /* Chains and a children column go together, and batch reports carry the chains. */
@@ -146,6 +155,11 @@ static void complete_spec(struct session *session)
 
 	options->spec.children = options->callchain && !options->no_children;
 	options->spec.chains = options->callchain;
+	/* A screen ends somewhere; a report has all rows, or as many as were asked for. */
+	if (!session->interactive)
+		options->spec.max_rows = SIZE_MAX;
+	if (options->format->stack_keys)
+		ask_for_stacks(&options->spec, options->format->stack_keys);
 	if (options->spec.children)
 		options->spec.order = ORDER_CHILDREN;
 	if (session->interactive || options->window_named)
@@ -159,6 +173,10 @@ static int start_collector(struct session *session, struct err *err)
 	const struct options *options = session->options;
 	const struct collector_options collector_options = {
 		.events = session->events,
+		.replay = session->replay,
+		.replay_speed = options->speed,
+		.replay_waits = !session->interactive,
+		.replay_shows_end = session_reports_once(session),
 		.event_list = &session->event_list,
 		.target = &session->target,
 		.cpumap = &session->cpumap,
@@ -181,6 +199,28 @@ static int start_collector(struct session *session, struct err *err)
 	return collector_start(&collector_options, &options->spec, &session->collector, err);
 }
 
+/* A recording: of the machine that it tells of. */
+static int start_replay(struct session *session, struct err *err)
+{
+	struct perf_data_info info;
+	int ret = replay_open(session->options->input, &session->replay, err);
+
+	if (ret < 0)
+		return ret;
+	replay_get_info(session->replay, &info);
+	snprintf(session->host, sizeof(session->host), "%s", info.host);
+	snprintf(session->kernel, sizeof(session->kernel), "%s", info.release);
+	replay_get_cpumap(session->replay, &session->cpumap);
+	session->target_text = mem_strdup(replay_name(session->replay));
+	ret = replay_get_events(session->replay, &session->event_list, err);
+	if (ret < 0)
+		return ret;
+	session->options->callchain |= info.has_callchains;
+	complete_spec(session);
+	latency_start(session->latency, START_OPTIONS, clock_now_ns() - session->exec_ns);
+	return start_collector(session, err);
+}
+
 static int start(struct session *session, struct err *err)
 {
 	int ret;
@@ -190,6 +230,8 @@ static int start(struct session *session, struct err *err)
 	ret = signals_init(session->interactive, &session->signal_fd, err);
 	if (ret < 0)
 		return ret;
+	if (session->options->input)
+		return start_replay(session, err);
 	read_names(session);
 	ret = cpumap_init(&session->cpumap, "/sys", err);
 	if (ret < 0)
@@ -235,6 +277,7 @@ void session_release(struct session *session)
 {
 	collector_stop(session->collector);
 	event_set_close(session->events);
+	replay_close(session->replay);
 	command_free(session->command);
 	latency_free(session->latency);
 	event_list_release(&session->event_list);

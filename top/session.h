@@ -30,6 +30,7 @@ struct session {
 	char host[65], kernel[65];
 	struct event_list event_list;
 	struct event_set *events;
+	struct replay *replay; /* in their place; NULL: live */
 	struct latency *latency;
 	struct command *command;
 	struct collector *collector;

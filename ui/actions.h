@@ -31,6 +31,19 @@ void action_children(struct state *state);
 void action_next_event(struct state *state);
 void action_previous_event(struct state *state);
 
+/* view.c */
+void action_symbols(struct state *state);
+void action_engine(struct state *state);
+void action_next_view(struct state *state);
+void action_previous_view(struct state *state);
+
+/* tune.c: the engine */
+void action_more_readers(struct state *state);
+void action_fewer_readers(struct state *state);
+void action_more_scan_workers(struct state *state);
+void action_fewer_scan_workers(struct state *state);
+void action_scan(struct state *state);
+
 /* navigate.c: rows, search, filter, detail */
 void action_up(struct state *state);
 void action_down(struct state *state);

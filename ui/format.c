@@ -46,6 +46,10 @@ void format_duration(uint64_t ns, char ret_text[static FORMAT_SIZE])
 
 	if (!ns)
 		snprintf(ret_text, FORMAT_SIZE, "0 s");
+	else if (ns < 1000)
+		snprintf(ret_text, FORMAT_SIZE, "%u ns", (unsigned int)ns);
+	else if (ns < 99500)
+		snprintf(ret_text, FORMAT_SIZE, "%.0f us", 1e6 * seconds);
 	else if (seconds < 0.0995)
 		snprintf(ret_text, FORMAT_SIZE, "%.1f ms", 1000 * seconds);
 	else if (seconds < 0.995)

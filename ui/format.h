@@ -17,7 +17,7 @@ void format_share(double share, int decimals, char ret_text[static FORMAT_SIZE])
 /* Exact up to 999999, then "1.23M". */
 void format_count(double count, char ret_text[static FORMAT_SIZE]);
 
-/* "3.1 ms" "0.21 s" "2.0 s" "12 s" "5.0 min" "2.5 h" */
+/* "12 ns" "31 us" "3.1 ms" "0.21 s" "2.0 s" "12 s" "5.0 min" "2.5 h" */
 void format_duration(uint64_t ns, char ret_text[static FORMAT_SIZE]);
 
 /* "512 B" "84 MB" "1.2 GB" (powers of 1024) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keys of the table view. A new one is a row in keys.c, a test, the man page; the
+ * The keys of the views. A new one is a row in keys.c, a test, the man page; the
  * help page and the bar at the bottom come from the same rows.
  */
 #ifndef SYMTOP_UI_KEYS_H
@@ -19,6 +19,7 @@ struct key_binding {
 	void (*run)(struct state *state);
 	const char *help;    /* one line of the help page */
 	const char *section; /* set in the first row of a section */
+	unsigned int views;  /* a bit (1 << enum view) for each that has it; 0: all */
 	struct {
 		const char *label; /* NULL: not in the bar */
 		int position;	   /* from the left, 1.. */
@@ -29,13 +30,13 @@ struct key_binding {
 size_t keys_nr(void);
 const struct key_binding *keys_binding(size_t index);
 
-/* The binding of @key, or NULL. */
-const struct key_binding *keys_find(uint32_t key);
+/* The binding of @key in @view, or NULL. */
+const struct key_binding *keys_find(enum view view, uint32_t key);
 
 /* "h ? F1": the names of a binding's keys. */
 void keys_names(const struct key_binding *binding, char *ret_names, size_t size);
 
-/* The bar of keys on line @y. */
-void keys_draw_bar(struct screen *screen, int y);
+/* The bar of @view's keys on line @y. */
+void keys_draw_bar(enum view view, struct screen *screen, int y);
 
 #endif /* SYMTOP_UI_KEYS_H */

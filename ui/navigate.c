@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,34 +15,45 @@
 
 enum { SCROLL_CELLS = 8 };
 
+static void move(struct state *state, long by)
+{
+	view_kind(state->view)->move(state, by);
+}
+
+/* All but a line, so that one can see where it goes on. */
+static long page(const struct state *state)
+{
+	return MAX(view_kind(state->view)->nr_visible(state) - 1, 1);
+}
+
 void action_up(struct state *state)
 {
-	table_move(&state->table, state->shown, -1);
+	move(state, -1);
 }
 
 void action_down(struct state *state)
 {
-	table_move(&state->table, state->shown, 1);
+	move(state, 1);
 }
 
 void action_page_up(struct state *state)
 {
-	table_move(&state->table, state->shown, -(long)MAX(state->table.nr_visible - 1, 1));
+	move(state, -page(state));
 }
 
 void action_page_down(struct state *state)
 {
-	table_move(&state->table, state->shown, MAX(state->table.nr_visible - 1, 1));
+	move(state, page(state));
 }
 
 void action_home(struct state *state)
 {
-	table_home(&state->table);
+	move(state, LONG_MIN);
 }
 
 void action_end(struct state *state)
 {
-	table_go(&state->table, state->shown, SIZE_MAX);
+	move(state, LONG_MAX);
 }
 
 void action_left(struct state *state)

@@ -10,6 +10,7 @@
 
 #include "ui/state.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "core/base/text.h"
 #include "ui/actions.h"
 #include "ui/detail.h"
+#include "ui/format.h"
 #include "ui/header.h"
 #include "ui/help.h"
 #include "ui/input.h"
@@ -37,6 +39,7 @@ void state_init(struct state *state, const struct ui_options *options)
 		.refresh_ns = options->refresh_ns,
 		.zero_each = options->zero_each,
 		.want_chains = options->spec.chains,
+		.nr_scan_workers = options->nr_scan_workers,
 	};
 }
 
@@ -75,8 +78,27 @@ static void update_detail(struct state *state)
 	}
 }
 
+/* Tell what the scan took that was asked for, also while the screen holds. */
+static void tell_scan(struct state *state, const struct snapshot *snapshot)
+{
+	const struct snapshot_header *header = snapshot_header(snapshot);
+	char took[FORMAT_SIZE];
+	char text[160];
+
+	if (!state->scan_awaited || header->nr_scans < state->scan_awaited ||
+	    !header->scan_finished)
+		return;
+	state->scan_awaited = 0;
+	format_duration(header->scan_ns, took);
+	snprintf(text, sizeof(text), "scanned %" PRIu64 " processes in %s with %u worker%s",
+		 header->scan_done, took, header->scan_workers,
+		 header->scan_workers == 1 ? "" : "s");
+	state_message(state, NOTE_INFO, text, header->time_ns);
+}
+
 void state_show(struct state *state, struct snapshot *snapshot)
 {
+	tell_scan(state, snapshot);
 	/* The first one is shown also while paused: there is nothing to hold yet. */
 	if (state->paused && state->shown) {
 		replace(&state->waiting, snapshot);
@@ -144,16 +166,24 @@ void state_ask(struct state *state, const struct prompt_use *use, const char *te
 
 static void key_table(struct state *state, uint32_t key)
 {
-	const struct key_binding *binding = keys_find(key);
+	const struct key_binding *binding = keys_find(state->view, key);
+	enum view other = VIEW_SYMBOLS;
 	char name[16];
 
 	if (binding) {
 		binding->run(state);
 		return;
 	}
+	while (other < NR_VIEWS && !keys_find(other, key))
+		other++;
 	input_key_name(key, name);
 	if (key == INPUT_UNKNOWN)
 		state_say(state, "that key does nothing here; ? for help");
+	else if (other < NR_VIEWS)
+		state_say(state, "key %s is for the %s view: %c goes there", name,
+			  view_kind(other)->name, view_kind(other)->key);
+	else if (key >= '1' && key <= '9')
+		state_say(state, "no such view yet: there are 1 symbols and 9 engine");
 	else
 		state_say(state, "key %s does nothing here; ? for help", name);
 }
@@ -197,7 +227,7 @@ static void leave_page(struct state *state)
 static void key_page(struct state *state, uint32_t key)
 {
 	enum pager_result result = pager_key(&state->pager, key);
-	const struct key_binding *binding = keys_find(key);
+	const struct key_binding *binding = keys_find(state->view, key);
 
 	/* The key that opened the help closes it too. */
 	if (state->mode == MODE_HELP && result == PAGER_IGNORED && binding &&
@@ -291,7 +321,7 @@ static struct layout make_layout(const struct state *state, const struct header_
 	narrowed = header_has_state(state->shown, header) && take_line(&left);
 	layout.nr_notes = max_notes && take_line(&left);
 	figures = state->shown && take_line(&left);
-	title = state->mode < MODE_DETAIL && take_line(&left);
+	title = state->mode < MODE_DETAIL && view_kind(state->view)->has_titles && take_line(&left);
 	identity = take_line(&left);
 	bottom = bottom || take_line(&left);
 	while (layout.nr_notes && layout.nr_notes < max_notes && take_line(&left))
@@ -325,7 +355,7 @@ static void draw_bottom(const struct state *state, struct screen *screen, int y)
 		screen_put(screen, y, 0, width, "Esc goes back, Up Down PgUp PgDn scroll",
 			   STYLE_LABEL);
 	else
-		keys_draw_bar(screen, y);
+		keys_draw_bar(state->view, screen, y);
 }
 
 static void draw_main(struct state *state, struct screen *screen, int y, int height)
@@ -341,10 +371,10 @@ static void draw_main(struct state *state, struct screen *screen, int y, int hei
 		pager_draw(&state->pager, screen, y, height);
 		return;
 	}
-	if (state->shown && snapshot_nr_rows(state->shown))
-		table_draw(&state->table, state->shown, screen, y, height);
+	if (state->shown)
+		view_kind(state->view)->draw(state, screen, y, height);
 	else if (height > 0)
-		header_draw_empty(state->shown, screen, y);
+		header_draw_empty(NULL, screen, y);
 	if (state->mode == MODE_MENU)
 		menu_draw(&state->menu, screen, y, height);
 }

@@ -15,12 +15,14 @@
 #include <stdint.h>
 
 #include "core/snapshot.h"
+#include "ui/engine_view.h"
 #include "ui/menu.h"
 #include "ui/pager.h"
 #include "ui/prompt.h"
 #include "ui/screen.h"
 #include "ui/table.h"
 #include "ui/ui.h"
+#include "ui/view.h"
 
 enum mode { MODE_TABLE, MODE_PROMPT, MODE_MENU, MODE_DETAIL, MODE_HELP };
 
@@ -44,7 +46,12 @@ struct state {
 	uint64_t now_ns;	  /* of the call that is being handled */
 	struct snapshot *shown;	  /* references of our own */
 	struct snapshot *waiting; /* newer, while paused */
+	enum view view;
 	struct table table;
+	struct engine_view engine;
+	unsigned int nr_readers;      /* as asked for by a key; 0: none was */
+	unsigned int nr_scan_workers; /* of the next scan; 0: adaptive */
+	uint64_t scan_awaited;	      /* the number of the scan whose end is to be told; 0: none */
 	enum mode mode;
 	struct prompt prompt;
 	const struct prompt_use *prompt_use;

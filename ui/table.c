@@ -97,6 +97,12 @@ bool table_search(struct table *table, const struct snapshot *snapshot, const ch
 	return false;
 }
 
+/* Weights run from large to small unless inverted, keys the other way round. */
+static bool is_descending(const struct view_spec *spec)
+{
+	return (spec->order != ORDER_KEY) != spec->inverted;
+}
+
 static void draw_title(const struct view_spec *spec, const struct column_place *place,
 		       struct screen *screen, int y)
 {
@@ -108,8 +114,8 @@ static void draw_title(const struct view_spec *spec, const struct column_place *
 
 	if (column_is_sorted(place->column, spec)) {
 		style = STYLE_SORTED;
-		mark = spec->inverted ? screen_mark(screen, "\u25b2", "^")
-				      : screen_mark(screen, "\u25bc", "v");
+		mark = is_descending(spec) ? screen_mark(screen, "\u25bc", "v")
+					   : screen_mark(screen, "\u25b2", "^");
 	}
 	title[0] = '\0';
 	strncat(title, place->column->title, sizeof(title) - 8);

@@ -26,7 +26,8 @@ struct ui_options {
 	enum ui_color color; /* AUTO honours NO_COLOR */
 	uint64_t refresh_ns;
 	bool zero_each;
-	struct view_spec spec; /* what is shown at first */
+	struct view_spec spec;	      /* what is shown at first */
+	unsigned int nr_scan_workers; /* of the next scan of /proc; 0: adaptive */
 };
 
 /*
@@ -66,6 +67,8 @@ enum ui_action {
 	UI_ZERO_EACH, /* zero_each: forget at each refresh or not */
 	UI_SUSPEND,   /* ^Z: ui has given the terminal back; stop, then call ui_resume() */
 	UI_WRITE,     /* write the view to file `path` */
+	UI_READERS,   /* have nr_readers */
+	UI_RESCAN,    /* scan /proc again, with nr_scan_workers (0: adaptive) */
 };
 
 struct ui_wish {
@@ -74,6 +77,7 @@ struct ui_wish {
 	uint64_t refresh_ns;
 	bool zero_each;
 	char path[256];
+	unsigned int nr_readers, nr_scan_workers;
 };
 
 /*
