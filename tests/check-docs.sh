@@ -42,6 +42,21 @@ extra=$(echo "$extra" | sed 's/ num-thread-synthesize//')
 [ -z "$extra" ] && status=0 || status=1
 result $status "the man page names no option that is not there"
 
+# Formats of --help, each with its suffixes.
+formats=$("$symtop" --help | sed -n '/^Formats/,/^$/s/^  \([a-z]*\) *\(\..*\)/\1 \2/p')
+[ "$(echo "$formats" | wc -l)" -ge 10 ] || { echo "Bail out! --help shows too few formats"; exit 1; }
+for file in man/symtop.1 completions/symtop completions/_symtop completions/symtop.fish; do
+	missing=$(echo "$formats" | while read -r name suffixes; do
+		grep -q -w -e "$name" "$srcdir/$file" || echo "$name"
+		[ "$file" = man/symtop.1 ] || continue
+		wanted=$(echo "$suffixes" | sed 's/ / , /g')
+		grep -q -F -e ".It Cm $name Pq Pa $wanted" "$srcdir/$file" || echo "$suffixes"
+	done)
+	[ -z "$missing" ] || echo "# $file lacks formats: $(echo "$missing" | tr '\n' ' ')"
+	[ -z "$missing" ] && status=0 || status=1
+	result $status "$file has every format"
+done
+
 if [ -n "${MANDOC:-}" ]; then
 	"$MANDOC" -T lint -W warning "$srcdir/man/symtop.1" >&2 && status=0 || status=1
 	result $status "mandoc -T lint is content"

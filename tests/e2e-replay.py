@@ -144,12 +144,12 @@ class Names:
     @staticmethod
     def _add(names, text):
         for line in demangled(text).decode(errors="replace").splitlines():
-            fields = line.split("\t")[0].split(maxsplit=2)
-            if len(fields) == 3:
-                names[re.sub(r"(?<=.)@.*", "", fields[2])].add(int(fields[0], 16))
+            match = re.match(r"([0-9a-f]+) \S ([^\t]+)", line)
+            if match:
+                names[re.sub(r"(?<=.)@.*", "", match.group(2))].add(int(match.group(1), 16))
 
     def addresses(self, symbol):
-        return self.own[symbol] | self.debug[symbol]
+        return self.own.get(symbol, set()) | self.debug.get(symbol, set())
 
 
 def why_differ(theirs, ours, name, names):

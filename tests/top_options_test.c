@@ -163,6 +163,80 @@ static void test_windows_have_names_and_lengths(void **state)
 	options_release(&options);
 }
 
+static void test_a_format_is_named_or_comes_with_the_suffix(void **state)
+{
+	static const struct {
+		const char *line, *format;
+		bool callchain;
+	} cases[] = {
+		{ "-b", "text", false },
+		{ "-o x.csv", "csv", false },
+		{ "-o x.unknown", "text", false },
+		{ "-o x.csv --format json", "json", false },
+		{ "--format text -o x.folded", "text", false },
+		{ "-o x.folded", "folded", true },
+		{ "-n 1 -o x.speedscope.json", "speedscope", true },
+		{ "--duration 1 -o x.svg", "svg", true },
+		{ "-n 1 -o x.prom -s dso --rows 3", "prometheus", false },
+		{ "--format pprof true", "pprof", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct options options;
+		struct err err = { 0 };
+
+		if (parse(&options, &err, cases[i].line) < 0)
+			fail_msg("%s: %s", cases[i].line, err.text);
+		assert_string_equal(options.format->name, cases[i].format);
+		assert_int_equal(options.callchain, cases[i].callchain);
+		options_release(&options);
+	}
+}
+
+static void test_what_a_format_cannot_do_is_refused(void **state)
+{
+	static const struct {
+		const char *line, *text;
+	} cases[] = {
+		{ "--format xml", "there are text, json, csv, folded" },
+		{ "-o x.svg", "give -n 1" },
+		{ "-o x.pb.gz -n 2", "give -n 1" },
+		{ "-o x.prom -d 1 --duration 5", "give -n 1" },
+		{ "-o x.firefox.json -d 1 true", "give -n 1" },
+		{ "-o x.folded -s dso", "-s" },
+		{ "-o x.folded --rows 5", "--rows" },
+		{ "-o x.perf-script --percent-limit 1", "--percent-limit" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct options options;
+		struct err err = { 0 };
+
+		if (parse(&options, &err, cases[i].line) != -EINVAL ||
+		    !strstr(err.text, cases[i].text))
+			fail_msg("%s: %s", cases[i].line, err.text);
+		options_release(&options);
+	}
+}
+
+static void test_the_command_line_is_kept_as_a_shell_takes_it_and_printable(void **state)
+{
+	char *argv[] = { (char[]){ "/usr/bin/symtop" }, (char[]){ "-b" }, (char[]){ "--filter" },
+			 (char[]){ "comm='a b'" },	(char[]){ "--" }, (char[]){ "x\x1b[31m" },
+			 (char[]){ "" },		NULL };
+	struct options options;
+	struct err err = { 0 };
+
+	(void)state;
+	options_init(&options);
+	assert_int_equal(options_parse(&options, 7, argv, &err), 0);
+	assert_string_equal(options.command_line,
+			    "symtop -b --filter 'comm='\\''a b'\\''' -- 'x\\x1b[31m' ''");
+	options_release(&options);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +247,9 @@ int main(void)
 		cmocka_unit_test(test_fc017_ring_sizes_are_rounded_up_or_refused),
 		cmocka_unit_test(test_events_are_collected_in_order),
 		cmocka_unit_test(test_windows_have_names_and_lengths),
+		cmocka_unit_test(test_a_format_is_named_or_comes_with_the_suffix),
+		cmocka_unit_test(test_what_a_format_cannot_do_is_refused),
+		cmocka_unit_test(test_the_command_line_is_kept_as_a_shell_takes_it_and_printable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  * Comma-separated values, quoted as RFC 4180 says; lines end in a line feed. One line of
  * names, then a line for each row of each report. The columns are the members of a JSON
  * row and, since the format has no place for comments, what is to be said of the run:
- * time, window, event, rate in every line, the command line in the first of a report.
+ * time, window, event, rate, losses in every line, the command line in the first of a report.
  * What is not known or not told apart is empty.
  */
 #include "config.h"
@@ -81,6 +81,16 @@ static void sample_period_column(const struct line *line)
 {
 	if (line_header(line)->sample_period)
 		add_count(line->buf, line_header(line)->sample_period);
+}
+
+static void lost_column(const struct line *line)
+{
+	add_count(line->buf, line_header(line)->nr_lost);
+}
+
+static void overwritten_column(const struct line *line)
+{
+	add_count(line->buf, line_header(line)->nr_overwritten);
 }
 
 static void overhead_column(const struct line *line)
@@ -183,6 +193,8 @@ static const struct {
 	{ "window_s", window_column },
 	{ "freq_hz", freq_column },
 	{ "sample_period", sample_period_column },
+	{ "lost", lost_column },
+	{ "overwritten", overwritten_column },
 	{ "overhead", overhead_column },
 	{ "children", children_column },
 	{ "samples", samples_column },

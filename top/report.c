@@ -78,6 +78,11 @@ void report_add_title(const struct report *report, struct textbuf *buf)
 		textbuf_printf(buf, "every %llu", (unsigned long long)header->sample_period);
 	textbuf_printf(buf, ", %.1f s, %.0f samples", (double)header->window_ns / 1e9,
 		       header->shown_samples);
+	if (header->nr_lost)
+		textbuf_printf(buf, ", %llu lost", (unsigned long long)header->nr_lost);
+	if (header->nr_overwritten)
+		textbuf_printf(buf, ", %llu overwritten",
+			       (unsigned long long)header->nr_overwritten);
 }
 
 void report_add_json_text(struct textbuf *buf, const char *name, const char *text, bool more)
