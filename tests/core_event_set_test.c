@@ -551,7 +551,7 @@ static size_t samples_of_cpu1(void)
 static void test_fc102_real_cpu_returns(void **state)
 {
 	unsigned int nr_opened;
-	unsigned int nr_closed;
+	unsigned int nr_closed = 0;
 	bool changed;
 	int ret;
 

@@ -99,17 +99,17 @@ def nameless(report, pids):
 def _():
     e2e.need_machine()
     spin = e2e.build("spin.c", "startspin")
-    nr_before = 25
+    nr_before = 20
     for _ in range(2):
         # Nice: what is tested is the order of things, not who gets the CPUs.
-        launch = e2e.start(e2e.build("launch.c"), "100", "20", spin, "1",
+        launch = e2e.start(e2e.build("launch.c"), "60", "20", spin, "1",
                            stdout=subprocess.PIPE, setup=lambda: os.nice(19))
         pids = [int(launch.stdout.readline()) for _ in range(nr_before)]
-        report = e2e.reports("--duration", "3", "-s", "pid,comm,dso,symbol")[-1]
+        report = e2e.reports("--duration", "2", "-s", "pid,comm,dso,symbol")[-1]
         pids += [int(line) for line in e2e.finish(launch).out.split()]
         # Those before may end while /proc is read, before it is their turn.
         often, bad = nameless(report, pids[nr_before:])
-        e2e.check(len(often) > 20, f"only {len(often)} were sampled")
+        e2e.check(len(often) > 10, f"only {len(often)} were sampled")
         e2e.check(not bad, f"{len(bad)} of {len(often)} lack names", *e2e.rows(report, pid=bad)[:5])
         hot = e2e.samples(report, pid=often, symbol={"hot_alpha", "hot_beta"})
         user = e2e.samples(report, pid=often, level="user", comm="startspin")

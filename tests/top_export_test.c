@@ -27,15 +27,24 @@ static void test_a_suffix_chooses_the_format_and_the_longest_wins(void **state)
 	static const struct {
 		const char *path, *format;
 	} cases[] = {
-		{ "x.folded", "folded" },     { "x.collapsed", "folded" },
-		{ "x.pb.gz", "pprof" },	      { "x.pprof", "pprof" },
-		{ "x.json", "json" },	      { "x.speedscope.json", "speedscope" },
-		{ "x.jsonl", "json" },	      { "x.firefox.json", "firefox" },
-		{ "x.csv", "csv" },	      { "x.prom", "prometheus" },
-		{ "x.svg", "svg" },	      { "x.perf-script", "script" },
-		{ "x.txt", "text" },	      { "/a.csv/x", NULL },
-		{ "svg", NULL },	      { "x.gz", NULL },
-		{ "", NULL },		      { "x.SVG", NULL },
+		{ "x.folded", "folded" },
+		{ "x.collapsed", "folded" },
+		{ "x.pb.gz", "pprof" },
+		{ "x.pprof", "pprof" },
+		{ "x.json", "json" },
+		{ "x.speedscope.json", "speedscope" },
+		{ "x.jsonl", "json" },
+		{ "x.firefox.json", "firefox" },
+		{ "x.csv", "csv" },
+		{ "x.prom", "prometheus" },
+		{ "x.svg", "svg" },
+		{ "x.perf-script", "script" },
+		{ "x.txt", "text" },
+		{ "/a.csv/x", NULL },
+		{ "svg", NULL },
+		{ "x.gz", NULL },
+		{ "", NULL },
+		{ "x.SVG", NULL },
 	};
 
 	(void)state;
@@ -277,7 +286,8 @@ static void test_a_fraction_of_a_sample_is_none(void **state)
 static const char record_regex[] =
 	"^([^[:space:]].+)[[:space:]]+([0-9]+)/([0-9]+) \\[([0-9]+)\\] ([0-9]+\\.[0-9]+): +[0-9]+ "
 	"([^[:space:]]+):$";
-static const char frame_regex[] = "^[[:space:]]*([0-9a-f]+)[[:space:]]*(.+) \\(([^[:space:]()]*)\\)$";
+static const char frame_regex[] =
+	"^[[:space:]]*([0-9a-f]+)[[:space:]]*(.+) \\(([^[:space:]()]*)\\)$";
 
 static char *matched(const char *line, const regmatch_t *match)
 {
@@ -320,8 +330,8 @@ static void test_fc096_each_sample_of_a_script_is_read_back(void **state)
 			if (!strcmp(tid, "3"))
 				assert_int_equal(strncmp(comm, "\\x23comment", 11), 0);
 			if (!strcmp(tid, "4"))
-				assert_int_equal(strncmp(comm, "\\x20lead\\x203/4 [000]\\x201.0:",
-							 28), 0);
+				assert_int_equal(
+					strncmp(comm, "\\x20lead\\x203/4 [000]\\x201.0:", 28), 0);
 			free(comm);
 			free(tid);
 		}
@@ -552,7 +562,8 @@ static void test_prometheus_labels_are_bounded(void **state)
 	name[0] = name[1] = 'x';
 	name[1000] = '\0';
 	snapshot = two_events_snapshot();
-	add_stack_row(snapshot, name + 1, 1, "cycles", (const char *const[]){ "leaf" }, 1, "app", 1);
+	add_stack_row(snapshot, name + 1, 1, "cycles", (const char *const[]){ "leaf" }, 1, "app",
+		      1);
 	buf = write_as("prometheus", snapshot);
 	for (size_t i = 0; i < buf.len;) {
 		uint32_t code;
@@ -725,7 +736,8 @@ static void test_fc095_svg_is_xml_and_fetches_nothing(void **state)
 
 static void test_equal_beginnings_are_one_rectangle(void **state)
 {
-	static const char *const stacks[][3] = { { "x", "f", "main" }, { "y", "f", "main" },
+	static const char *const stacks[][3] = { { "x", "f", "main" },
+						 { "y", "f", "main" },
 						 { "x", "g", "main" } };
 	struct view_spec spec;
 	struct snapshot *snapshot;

@@ -187,7 +187,8 @@ static inline struct snapshot *hostile_snapshot(void)
 		add_stack_row(snapshot, name, (int64_t)i, "cpu-clock", frames, 3, name,
 			      (double)(i + 1));
 	}
-	row = add_stack_row(snapshot, all, -1, "cpu-clock", (const char *const[]){ all }, 1, all, 1);
+	row = add_stack_row(snapshot, all, -1, "cpu-clock", (const char *const[]){ all }, 1, all,
+			    1);
 	row->self_share = -0.0;
 	row->period = NAN;
 	snapshot_edit_header(snapshot)->nr_samples = NR_HOSTILE * (NR_HOSTILE + 1) / 2 + 1;

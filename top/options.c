@@ -298,6 +298,16 @@ static int set_affinity(struct options *options, const char *value)
 	return -EINVAL;
 }
 
+static int set_setup(struct options *options, const char *value)
+{
+	uint64_t nr;
+	int ret = options_parse_number(value, 1, 1024, &nr);
+
+	if (ret == 0)
+		options->nr_setup_workers = (unsigned int)nr;
+	return ret;
+}
+
 static int set_batch(struct options *options, const char *value UNUSED)
 {
 	options->batch = true;
@@ -426,6 +436,7 @@ static const struct option_row rows[] = {
 	{ 0, "readers", "N", "workers that read the rings", set_readers },
 	{ 0, "affinity", "sys|node|cpu", "where readers run (default node, if there are several)",
 	  set_affinity },
+	{ 0, "setup-threads", "N", "workers that open the events", set_setup },
 	{ 0, "synth-threads", "N", "workers that read /proc at the start", set_synth },
 	{ 0, "num-thread-synthesize", "N", NULL, set_synth },
 	{ 'b', "batch", NULL, "no screen: reports on stdout (automatic in a pipe)", set_batch },

@@ -50,7 +50,7 @@ struct options {
 	bool ring_rounded;   /* ... are more than was named */
 	bool no_overwrite;
 	bool no_adapt;
-	unsigned int nr_readers, nr_synth_workers;
+	unsigned int nr_readers, nr_synth_workers, nr_setup_workers;
 	enum reader_affinity affinity;
 	bool affinity_named;
 	/* output */

@@ -222,7 +222,8 @@ void output_firefox(struct report *report)
 	out.interval_ms = stacks_interval_ns(&out.stacks, snapshot_header(report->snapshot)) /
 			  (double)NSEC_PER_MSEC;
 	add_meta(&out);
-	textbuf_puts(&report->buf, "\"libs\":[],\"processes\":[],\"pausedRanges\":[],\"threads\":[\n");
+	textbuf_puts(&report->buf,
+		     "\"libs\":[],\"processes\":[],\"pausedRanges\":[],\"threads\":[\n");
 	for (size_t first = 0; first < out.stacks.nr; first = end) {
 		end = stacks_thread_end(&out.stacks, first);
 		add_thread(&out, first, end);

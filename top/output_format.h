@@ -14,7 +14,7 @@
 #define MAX_SUFFIXES 2
 
 struct output_format {
-	const char *name;	/* of --format */
+	const char *name;		    /* of --format */
 	const char *suffixes[MAX_SUFFIXES]; /* of -o; NULL: no more */
 	void (*write)(struct report *report);
 	/*

@@ -42,7 +42,12 @@ enum value_type_field { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum sample_field { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
 enum label_field { LABEL_KEY = 1, LABEL_STRING = 2, LABEL_NUMBER = 3, LABEL_UNIT = 4 };
 enum mapping_field { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7 };
-enum location_field { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
+enum location_field {
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4
+};
 enum line_field { LINE_FUNCTION = 1 };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME = 2 };
 
@@ -50,11 +55,11 @@ struct pprof {
 	struct report *report;
 	struct textbuf profile; /* the message so far */
 	struct interner strings;
-	struct interner locations; /* by pointer to the place */
-	struct interner functions; /* by name and mapping */
-	struct interner mappings;  /* by string of the path */
+	struct interner locations;	/* by pointer to the place */
+	struct interner functions;	/* by name and mapping */
+	struct interner mappings;	/* by string of the path */
 	struct textbuf message, packed; /* scratch */
-	double nr_samples, period; /* of the first event */
+	double nr_samples, period;	/* of the first event */
 };
 
 /* ---- protobuf ---- */
@@ -212,11 +217,12 @@ static void add_sample(struct pprof *out, const struct stack *stack, struct text
 
 static const char *event_unit(const char *event)
 {
-	return strncmp(event, "cpu-clock", 9) && strncmp(event, "task-clock", 10) ? "count" :
-										     "nanoseconds";
+	return strncmp(event, "cpu-clock", 9) && strncmp(event, "task-clock", 10) ? "count"
+										  : "nanoseconds";
 }
 
-static void add_value_type(struct pprof *out, unsigned int field, const char *type, const char *unit)
+static void add_value_type(struct pprof *out, unsigned int field, const char *type,
+			   const char *unit)
 {
 	add_number(&out->message, VALUE_TYPE, string_id(out, type));
 	add_number(&out->message, VALUE_UNIT, string_id(out, unit));
@@ -230,8 +236,8 @@ static void add_types(struct pprof *out)
 	struct textbuf type = { 0 };
 
 	for (size_t i = 0; i < nr_events(out); i++) {
-		const char *name = snapshot_nr_events(snapshot) ? snapshot_event(snapshot, i)->name :
-								  "event";
+		const char *name =
+			snapshot_nr_events(snapshot) ? snapshot_event(snapshot, i)->name : "event";
 
 		textbuf_clear(&type);
 		if (nr_events(out) > 1)

@@ -55,7 +55,8 @@ static void add_sample(struct textbuf *buf, const struct stack *stack, double ti
 	const struct row *row = stack->row;
 
 	add_comm(buf, stack_comm(stack));
-	textbuf_printf(buf, "  %lld/%lld ", (long long)MAX(row->pid, 0), (long long)MAX(row->tid, 0));
+	textbuf_printf(buf, "  %lld/%lld ", (long long)MAX(row->pid, 0),
+		       (long long)MAX(row->tid, 0));
 	if (row->cpu >= 0)
 		textbuf_printf(buf, "[%03d] ", row->cpu);
 	textbuf_printf(buf, "%.9f: %10.0f ", time_s,

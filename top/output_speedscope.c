@@ -40,9 +40,10 @@ static void add_stack(struct speedscope *out, const struct stack *stack, bool wi
 	if (with_comm)
 		textbuf_printf(buf, "%u,", frame_id(out, stack_comm(stack), ""));
 	for (size_t i = stack->nr_places; i--;)
-		textbuf_printf(buf, "%u%s",
-			       frame_id(out, place_name(stack->places[i]), stack->places[i]->dso_path),
-			       i ? "," : "");
+		textbuf_printf(
+			buf, "%u%s",
+			frame_id(out, place_name(stack->places[i]), stack->places[i]->dso_path),
+			i ? "," : "");
 	textbuf_puts(buf, "]");
 }
 
@@ -52,7 +53,8 @@ static void add_profile(struct speedscope *out, size_t first, size_t end, const 
 {
 	struct textbuf *buf = &out->report->buf;
 
-	textbuf_puts(buf, out->has_profiles ? ",\n{\"type\":\"sampled\"," : "{\"type\":\"sampled\",");
+	textbuf_puts(buf,
+		     out->has_profiles ? ",\n{\"type\":\"sampled\"," : "{\"type\":\"sampled\",");
 	out->has_profiles = true;
 	report_add_json_text(buf, "name", name, true);
 	textbuf_printf(buf, "\"unit\":\"none\",\"startValue\":0,\"endValue\":%llu,\"samples\":[",
@@ -134,7 +136,8 @@ void output_speedscope(struct report *report)
 	stacks_sort(&out.stacks);
 	textbuf_printf(&title, "%s: ", report->command_line);
 	report_add_title(report, &title);
-	textbuf_puts(&report->buf, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
+	textbuf_puts(&report->buf,
+		     "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
 	report_add_json_text(&report->buf, "exporter", "symtop " PACKAGE_VERSION, true);
 	report_add_json_text(&report->buf, "name", title.text, true);
 	textbuf_puts(&report->buf, "\"activeProfileIndex\":0,\"profiles\":[\n");

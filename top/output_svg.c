@@ -53,8 +53,11 @@ static void add_xml(struct textbuf *buf, const char *text, size_t len)
 	static const struct {
 		char byte;
 		const char *entity;
-	} entities[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" },
-			 { '"', "&quot;" }, { '\'', "&#39;" } };
+	} entities[] = { { '&', "&amp;" },
+			 { '<', "&lt;" },
+			 { '>', "&gt;" },
+			 { '"', "&quot;" },
+			 { '\'', "&#39;" } };
 
 	for (size_t i = 0, nr; i < len; i += nr) {
 		uint32_t code = 0;
@@ -144,8 +147,10 @@ static void draw_frame(struct svg *svg, size_t level, uint64_t end)
 	add_xml(buf, frame->name, strlen(frame->name));
 	textbuf_printf(buf, "%s (%llu sample%s, %.2f%%)</title>",
 		       frame->class == CLASS_KERNEL ? " [k]" : "", (unsigned long long)nr_samples,
-		       nr_samples == 1 ? "" : "s", 100 * (double)nr_samples / (double)svg->nr_samples);
-	textbuf_printf(buf, "<rect x=\"%.2f\" y=\"%zu\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>",
+		       nr_samples == 1 ? "" : "s",
+		       100 * (double)nr_samples / (double)svg->nr_samples);
+	textbuf_printf(buf,
+		       "<rect x=\"%.2f\" y=\"%zu\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>",
 		       x, y, width, ROW - 1, frame_color(frame));
 	if (width >= 3 * CHAR_WIDTH) {
 		textbuf_printf(buf, "<text x=\"%.2f\" y=\"%zu\"%s>", x + 2, y + 12,

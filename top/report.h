@@ -16,11 +16,11 @@
 
 struct report {
 	const struct snapshot *snapshot;
-	const char *command_line; /* printable */
-	uint64_t max_rows;	  /* 0: as many as the format has without being asked */
-	bool verbose;		  /* with every note */
-	bool is_first;		  /* in its file */
-	struct textbuf buf;	  /* what is written so far, or since the last flush */
+	const char *command_line;	      /* printable */
+	uint64_t max_rows;		      /* 0: as many as the format has without being asked */
+	bool verbose;			      /* with every note */
+	bool is_first;			      /* in its file */
+	struct textbuf buf;		      /* what is written so far, or since the last flush */
 	void (*flush)(struct report *report); /* takes @buf and clears it; NULL: all stays there */
 };
 

@@ -89,6 +89,7 @@ static int open_events(struct session *session, struct err *err)
 		.sample_pages = options->ring_bytes / page_size,
 		.sample_pages_rounded = options->ring_rounded,
 		.drain_ns = options->refresh_ns,
+		.nr_setup_workers = options->nr_setup_workers,
 		.proc = "/proc",
 		.sysfs = "/sys",
 	};

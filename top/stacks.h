@@ -15,10 +15,10 @@
 
 /* Of one thread (or program), event and CPU, as far as the snapshot tells them apart. */
 struct stack {
-	const struct row *row;	 /* comm, pid, tid, cpu, node, event */
+	const struct row *row;			 /* comm, pid, tid, cpu, node, event */
 	const struct frame_place *const *places; /* innermost first */
 	size_t nr_places;
-	uint64_t nr_samples;	 /* never 0 */
+	uint64_t nr_samples; /* never 0 */
 	double period;
 };
 
