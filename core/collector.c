@@ -441,6 +441,7 @@ static void make_tables(struct collector *collector)
 					    event_set_nr_cpus(collector->options.events);
 	collector->cpu_samples = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_busy = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
+	collector->cpu_overwritten = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_shares = mem_calloc(collector->nr_cpu_figures, sizeof(double));
 	collector->rings_seen = mem_calloc(collector->nr_cpu_figures,
 					   sizeof(*collector->rings_seen));
@@ -626,6 +627,7 @@ void collector_stop(struct collector *collector)
 	free(collector->event_names);
 	free(collector->cpu_samples);
 	free(collector->cpu_busy);
+	free(collector->cpu_overwritten);
 	free(collector->cpu_shares);
 	free(collector->rings_seen);
 	if (collector->fd >= 0)

@@ -77,7 +77,8 @@ struct collector {
 	uint64_t nr_overwritten, nr_ring_corrupt; /* all rings, also those closed meanwhile */
 	/* Figures of the last tick that the next snapshots repeat. */
 	struct snapshot_header figures;
-	uint64_t *cpu_samples, *cpu_busy; /* by CPU rank, of the open tick */
+	/* By CPU rank, of the open tick. */
+	uint64_t *cpu_samples, *cpu_busy, *cpu_overwritten;
 	double *cpu_shares;		  /* by CPU rank, of the last tick */
 	size_t nr_cpu_figures;
 	uint64_t tick_samples;

@@ -125,15 +125,25 @@ static void retire_reader(struct collector *collector)
 	*reader = (struct reader_worker){ 0 };
 }
 
+/* What there is room for: a CPU that comes back may get one. */
 static unsigned int max_readers(const struct collector *collector)
 {
 	return (unsigned int)MAX(event_set_nr_cpus(collector->options.events), 1U);
 }
 
+/* What there is work for: CPUs that have samples. */
+static unsigned int useful_readers(const struct collector *collector)
+{
+	struct event_set_info info;
+
+	event_set_get_info(collector->options.events, &info);
+	return MAX(1U, MIN(info.nr_cpus_open, max_readers(collector)));
+}
+
 int collector_start_readers(struct collector *collector, struct err *err)
 {
 	unsigned int wanted = collector->options.nr_readers;
-	unsigned int nr_cpus = (unsigned int)event_set_nr_cpus(collector->options.events);
+	unsigned int nr_cpus = useful_readers(collector);
 	unsigned int nr_nodes = MAX(1U, collector->options.cpumap->nr_nodes);
 	int ret;
 
@@ -142,7 +152,7 @@ int collector_start_readers(struct collector *collector, struct err *err)
 	/* The same number for each node, so that no reader has to move. */
 	if (!collector->options.nr_readers && collector->options.affinity == AFFINITY_NODE)
 		wanted = (wanted + nr_nodes - 1) / nr_nodes * nr_nodes;
-	wanted = MAX(1U, MIN(wanted, max_readers(collector)));
+	wanted = MAX(1U, MIN(wanted, nr_cpus));
 	if (collector->options.affinity != AFFINITY_SYS) {
 		ret = affinity_get(&collector->home);
 		if (ret < 0)
@@ -161,7 +171,7 @@ int collector_start_readers(struct collector *collector, struct err *err)
 
 void collector_change_readers(struct collector *collector, unsigned int nr_readers)
 {
-	unsigned int wanted = MAX(1U, MIN(nr_readers, max_readers(collector)));
+	unsigned int wanted = MAX(1U, MIN(nr_readers, useful_readers(collector)));
 	struct err err = { 0 };
 	int ret = 0;
 

@@ -264,7 +264,6 @@ static bool parse_map(char *line, char *end, struct map_fact *ret_map)
 	unescape_newlines(path);
 	ret_map->dev_major = (uint32_t)major;
 	ret_map->dev_minor = (uint32_t)minor;
-	ret_map->inode_generation = 0;
 	ret_map->path = path;
 	return true;
 }
@@ -287,7 +286,7 @@ size_t procfs_parse_maps(char *text, size_t len,
 
 	while (line < text_end) {
 		char *end = memchr(line, '\n', (size_t)(text_end - line));
-		struct map_fact map;
+		struct map_fact map = { 0 }; /* a line has no build id and no generation */
 		bool malformed;
 
 		if (!end) /* cut: half a path would be a wrong one */

@@ -58,11 +58,13 @@ static int compare_ranks(const void *a, const void *b, void *arg)
 void tick_share_cpus(struct collector *collector)
 {
 	struct event_set *events = collector->options.events;
-	size_t nr = event_set_nr_cpus(events);
-	size_t *ranks = mem_calloc(nr, sizeof(*ranks));
+	size_t *ranks = mem_calloc(event_set_nr_cpus(events), sizeof(*ranks));
+	size_t nr = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		ranks[i] = i;
+	for (size_t i = 0; i < event_set_nr_cpus(events); i++) {
+		if (event_set_cpu(events, i)->samples)
+			ranks[nr++] = i;
+	}
 	qsort_r(ranks, nr, sizeof(*ranks), compare_ranks, events);
 	for (unsigned int i = 0; i < collector->nr_readers; i++) {
 		reader_clear_cpus(collector->readers[i].reader);
@@ -167,6 +169,7 @@ static void note_rings(struct collector *collector, uint64_t covers_ns)
 		bytes = stats.bytes_read - seen->bytes_read +
 			stats.bytes_overwritten - seen->bytes_overwritten;
 		collector->drain_bytes = MAX(collector->drain_bytes, bytes);
+		collector->cpu_overwritten[i] += stats.nr_overwritten - seen->nr_overwritten;
 		collector->nr_overwritten += stats.nr_overwritten - seen->nr_overwritten;
 		collector->nr_ring_corrupt += stats.nr_corrupt - seen->nr_corrupt;
 		*seen = stats;
@@ -247,11 +250,15 @@ void tick_note_cpu_shares(struct collector *collector, uint64_t elapsed_ns)
 	double full = (double)collector->figures.freq * (double)elapsed_ns / (double)NSEC_PER_SEC;
 
 	for (size_t i = 0; i < collector->nr_cpu_figures; i++) {
-		double base = MAX(full, (double)collector->cpu_samples[i]);
+		double nr = (double)collector->cpu_samples[i];
+		/* What was overwritten is taken to be as busy as the rest. */
+		double total = nr + (double)collector->cpu_overwritten[i];
 
-		collector->cpu_shares[i] = base > 0 ? (double)collector->cpu_busy[i] / base : 0;
+		collector->cpu_shares[i] =
+			nr > 0 ? (double)collector->cpu_busy[i] / nr * total / MAX(full, total) : 0;
 		collector->cpu_samples[i] = 0;
 		collector->cpu_busy[i] = 0;
+		collector->cpu_overwritten[i] = 0;
 	}
 }
 
@@ -436,6 +443,7 @@ static void refresh_cpus(struct collector *collector)
 		if (cpu->samples)
 			ring_get_stats(cpu->samples, &collector->rings_seen[i]);
 	}
+	tick_share_cpus(collector);
 }
 
 static void check_target(struct collector *collector)

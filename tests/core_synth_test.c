@@ -46,6 +46,7 @@ static struct {
 	uint32_t gate_pid; /* its delivery waits at the gate; 0: the nth and later ones do */
 	uint32_t gate_pid2;
 	size_t gate_nth;
+	unsigned int gate_round; /* who waits from an earlier one may pass */
 	bool gate_closed, gate_reached;
 } recorder;
 
@@ -60,9 +61,11 @@ void thread_table_synthesize(struct thread_table *to, const struct synth_process
 	if (recorder.gate_closed &&
 	    (process->pid == recorder.gate_pid || process->pid == recorder.gate_pid2 ||
 	     (recorder.gate_nth && recorder.nr_read >= recorder.gate_nth))) {
+		unsigned int round = recorder.gate_round;
+
 		recorder.gate_reached = true;
 		cond_broadcast(&recorder.changed);
-		while (recorder.gate_closed)
+		while (recorder.gate_closed && recorder.gate_round == round)
 			cond_wait(&recorder.changed, &recorder.lock);
 	}
 	mutex_unlock(&recorder.lock);
@@ -92,6 +95,16 @@ static void wait_at_gate(void)
 	mutex_lock(&recorder.lock);
 	while (!recorder.gate_reached)
 		cond_wait(&recorder.changed, &recorder.lock);
+	mutex_unlock(&recorder.lock);
+}
+
+/* Let through who waits; from now on the @nth and later ones do. */
+static void move_gate(size_t nth)
+{
+	mutex_lock(&recorder.lock);
+	recorder.gate_nth = nth;
+	recorder.gate_round++;
+	cond_broadcast(&recorder.changed);
 	mutex_unlock(&recorder.lock);
 }
 
@@ -589,6 +602,11 @@ static void test_rescan_in_the_middle_begins_anew_with_fewer_workers(void **stat
 	synth_rescan(synth, 2);
 	assert_int_equal(progress_of(synth).nr_done, 0);
 	assert_int_equal(progress_of(synth).nr_total, 0);
+	/* They put down what they have in hand; two go, two come back. */
+	move_gate(9 + 4 + 1);
+	while (progress_of(synth).nr_workers != 2 && nr_delivered() != 9 + 4 + 4)
+		nanosleep(&moment, NULL);
+	assert_int_equal(progress_of(synth).nr_workers, 2);
 	open_gate();
 	assert_true(synth_wait_sweep(synth, FAR));
 	assert_int_equal(progress_of(synth).nr_sweeps, 2);

@@ -65,15 +65,14 @@ HOSTILE_FILES = [b"file\n\"\\\x1b]52;c;QQ==\x07", b"file" + bytes(range(0x01, 0x
 @e2e.case("FC-095 JSON stays valid with hostile comms, file names and symbols")
 def _():
     start_hostile()
-    report = e2e.reports("-n", "1", "-d", "2")[-1]
-    for name in HOSTILE:
-        e2e.check(e2e.samples(report, comm=shown(name)) > 0, f"no row of {shown(name)!r}",
-                  sorted({row["comm"] for row in report["rows"]}))
-    objects = {row["object"] for row in report["rows"]}
-    for name in HOSTILE_FILES:
-        e2e.check(shown(name) in objects, f"no row of {shown(name)!r}", sorted(objects))
-    symbols = {row["symbol"] for row in report["rows"]}
-    e2e.check(shown(HOSTILE_SYMBOL) in symbols, "the symbol is missing", sorted(symbols)[:50])
+    # More than one: a symbol table that is still being read has no names in the first.
+    rows = [row for report in e2e.reports("-n", "3", "-d", "0.7") for row in report["rows"]]
+    for member, names in (("comm", HOSTILE), ("object", HOSTILE_FILES),
+                          ("symbol", [HOSTILE_SYMBOL])):
+        found = {row[member] for row in rows}
+        for name in names:
+            e2e.check(shown(name) in found, f"no row of {member} {shown(name)!r}",
+                      sorted(found)[:50])
 
 
 @e2e.case("FC-095 JSON of hostile names is accepted by jq and json.tool")

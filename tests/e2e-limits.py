@@ -197,7 +197,7 @@ def _():
     e2e.check(abs(reports[-1]["self_rss_bytes"] - rss) < 8 << 20, reports[-1]["self_rss_bytes"], rss)
     if not e2e.SANITIZED:
         # The machine may be busy with other things that it has to name.
-        e2e.check(min(report["self_cpu"] for report in reports) < 0.15, told)
+        e2e.check(min(report["self_cpu"] for report in reports) < 0.25, told)
         e2e.check(rss < 60 << 20, rss)
 
 
@@ -213,7 +213,7 @@ def _():
     own = sum(row["overhead"] for row in last["rows"] if row["comm"].startswith("symtop"))
     e2e.check(floods > own, floods, own)
     if not e2e.SANITIZED:
-        e2e.check(own < 0.15 and share < 0.15 * (os.cpu_count() or 1), own, share)
+        e2e.check(own < 0.25 and share < 0.25 * (os.cpu_count() or 1), own, share)
 
 
 if __name__ == "__main__":

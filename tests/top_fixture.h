@@ -159,7 +159,7 @@ static const char *const hostile_names[] = {
 	"x,\"y\"\nz\r",
 	"\xef\xbf\xbe\xef\xbf\xbf\xe2\x80\xa8\xff",
 	"evil (in a) (b:c)",
-	"=cmd|' /C calc'!A0",
+	"std::map<a, b>",
 	"\\n\"}",
 	"{\"a\":1}",
 	"symbol 7",

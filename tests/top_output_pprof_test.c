@@ -57,7 +57,8 @@ static bool take_field(const unsigned char **p, const unsigned char *end, struct
 struct decoded {
 	size_t nr_types, nr_samples, nr_mappings, nr_locations, nr_functions, nr_strings;
 	uint64_t sums[8];
-	bool has_leaf_first; /* location 1 is first in the first sample */
+	uint64_t leaf;			     /* location of the first sample that comes first */
+	uint64_t functions[256], names[256]; /* by location, by function */
 	char *strings[256];
 };
 
@@ -81,13 +82,46 @@ static bool decode_sample(struct decoded *decoded, const struct field *sample)
 			if (field.number == 1 && (!value || value > 1000))
 				return false;
 			if (field.number == 1 && !decoded->nr_samples && !i)
-				decoded->has_leaf_first = value == 1;
+				decoded->leaf = value;
 			if (field.number == 2)
 				decoded->sums[nr_values++ & 7] += value;
 		}
 	}
 	decoded->nr_samples++;
 	return nr_values == decoded->nr_types;
+}
+
+/* The last number of field @number in a message; 0: it has none. */
+static uint64_t get_number(const unsigned char *bytes, size_t len, unsigned int number)
+{
+	const unsigned char *p = bytes;
+	struct field field;
+	uint64_t value = 0;
+
+	while (p < bytes + len && take_field(&p, bytes + len, &field)) {
+		if (field.number == number)
+			value = field.value;
+	}
+	return value;
+}
+
+/* What a location or function refers to. */
+static void decode_names(struct decoded *decoded, const struct field *message)
+{
+	const unsigned char *p = message->bytes;
+	struct field field;
+
+	if (message->number == 5) {
+		decoded->names[decoded->nr_functions & 255] =
+			get_number(message->bytes, message->len, 2);
+		return;
+	}
+	while (p < message->bytes + message->len &&
+	       take_field(&p, message->bytes + message->len, &field)) {
+		if (field.number == 4)
+			decoded->functions[decoded->nr_locations & 255] =
+				get_number(field.bytes, field.len, 1);
+	}
 }
 
 /* The first field of a message that is an id: they run from 1. */
@@ -124,10 +158,12 @@ static bool decode(struct decoded *decoded, const unsigned char *bytes, size_t l
 		case 4:
 			if (!has_id(&field, ++decoded->nr_locations))
 				return false;
+			decode_names(decoded, &field);
 			break;
 		case 5:
 			if (!has_id(&field, ++decoded->nr_functions))
 				return false;
+			decode_names(decoded, &field);
 			break;
 		case 6:
 			if (decoded->nr_strings < 256)
@@ -186,7 +222,6 @@ static void test_a_pprof_is_whole(void **state)
 	assert_int_equal(decoded.nr_samples, snapshot_nr_chains(snapshot));
 	assert_int_equal(decoded.sums[0], snapshot_header(snapshot)->nr_samples);
 	assert_int_equal(decoded.sums[1], 250000 * decoded.sums[0]);
-	assert_true(decoded.has_leaf_first);
 	assert_true(has_string(&decoded, "samples"));
 	assert_true(has_string(&decoded, "cpu-clock"));
 	assert_true(has_string(&decoded, "nanoseconds"));
@@ -215,6 +250,8 @@ static void test_each_event_has_two_values_in_a_pprof(void **state)
 	assert_int_equal(decoded.sums[3], 5 * 250000);
 	assert_int_equal(decoded.nr_locations, 6); /* the fixture makes places anew */
 	assert_int_equal(decoded.nr_functions, 2);
+	assert_string_equal(decoded.strings[decoded.names[decoded.functions[decoded.leaf]]],
+			    "leaf");
 	assert_int_equal(decoded.nr_mappings, 1);
 	assert_true(has_string(&decoded, "faults:u-samples"));
 	release_decoded(&decoded);

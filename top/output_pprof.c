@@ -135,7 +135,8 @@ static uint32_t function_id(struct pprof *out, const struct frame_place *place, 
 static uint32_t location_id(struct pprof *out, const struct frame_place *place)
 {
 	size_t nr = out->locations.nr;
-	uint32_t id = interner_add(&out->locations, &place, sizeof(place)) + 1;
+	uintptr_t address = (uintptr_t)place;
+	uint32_t id = interner_add(&out->locations, &address, sizeof(address)) + 1;
 	uint32_t mapping, function;
 
 	if (out->locations.nr == nr)
@@ -215,10 +216,16 @@ static void add_sample(struct pprof *out, const struct stack *stack, struct text
 
 /* ---- about all of it ---- */
 
+/* With or without modifiers. */
 static const char *event_unit(const char *event)
 {
-	return strncmp(event, "cpu-clock", 9) && strncmp(event, "task-clock", 10) ? "count"
-										  : "nanoseconds";
+	static const char *const clocks[] = { "cpu-clock", "task-clock" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		if (!strncmp(event, clocks[i], strlen(clocks[i])))
+			return "nanoseconds";
+	}
+	return "count";
 }
 
 static void add_value_type(struct pprof *out, unsigned int field, const char *type,

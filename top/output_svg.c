@@ -199,6 +199,29 @@ static void close_from(struct svg *svg, size_t level, uint64_t end)
 	}
 }
 
+/* Of the frames of @stack, how many are open already. */
+static size_t nr_common(const struct svg *svg, const struct stack *stack, size_t nr_levels)
+{
+	size_t level = 0;
+
+	for (; level < nr_levels; level++) {
+		struct open_frame frame = get_frame(svg, stack, level);
+
+		if (!is_open(svg, level, &frame))
+			break;
+	}
+	return level;
+}
+
+static void open_frame(struct svg *svg, const struct stack *stack, size_t level, uint64_t start)
+{
+	struct open_frame frame = get_frame(svg, stack, level);
+
+	frame.start = start;
+	mem_grow(svg->open, svg->nr_open, svg->nr_open_allocated);
+	svg->open[svg->nr_open++] = frame;
+}
+
 static void each_frame(struct svg *svg, void (*close)(struct svg *svg, size_t level, uint64_t end))
 {
 	uint64_t position = 0;
@@ -207,20 +230,11 @@ static void each_frame(struct svg *svg, void (*close)(struct svg *svg, size_t le
 	for (size_t i = 0; i < svg->stacks.nr; i++) {
 		const struct stack *stack = &svg->stacks.list[i];
 		size_t nr_levels = nr_groups(svg) + stack->nr_places;
-		size_t level = 0;
+		size_t level = nr_common(svg, stack, nr_levels);
 
-		for (; level < nr_levels; level++) {
-			struct open_frame frame = get_frame(svg, stack, level);
-
-			if (!is_open(svg, level, &frame))
-				break;
-		}
 		close_from(svg, level, position);
-		for (; level < nr_levels; level++) {
-			mem_grow(svg->open, svg->nr_open, svg->nr_open_allocated);
-			svg->open[svg->nr_open] = get_frame(svg, stack, level);
-			svg->open[svg->nr_open++].start = position;
-		}
+		for (; level < nr_levels; level++)
+			open_frame(svg, stack, level, position);
 		position += stack->nr_samples;
 	}
 	close_from(svg, 0, position);

@@ -77,6 +77,8 @@ static int compare_stacks(const void *left, const void *right)
 
 		if (x != y)
 			order = strcmp(x->name, y->name);
+		if (!order)
+			order = x->kernel - y->kernel;
 	}
 	if (!order)
 		order = compare_numbers((int64_t)a->nr_places, (int64_t)b->nr_places);
