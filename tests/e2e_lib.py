@@ -139,6 +139,9 @@ def _missing(need):
 def run(need=None):
     """Run the cases whose fact contains an argument, all without one; none when need()
     raises Skip. The exit status."""
+    if os.environ.get("SYMTOP_NO_E2E"):
+        print("1..0 # SKIP end-to-end tests are left out (SYMTOP_NO_E2E)")
+        return 0
     def leave(number, _frame):
         for other in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(other, signal.SIG_IGN)

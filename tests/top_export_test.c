@@ -638,10 +638,14 @@ static void test_a_name_with_an_object_in_it_keeps_its_own(void **state)
 {
 	struct snapshot *snapshot = hostile_snapshot();
 	struct textbuf buf = write_as("firefox", snapshot);
+	const char *plain = strstr(buf.text, "\"plain (in plain)\"");
 
 	(void)state;
 	assert_non_null(strstr(buf.text, "\"evil \\\\x28in a) (b:c) (in evil \\\\x28in a\\\\x29 "
 					 "\\\\x28b:c\\\\x29)\""));
+	/* A thread has the strings of its own frames alone. */
+	assert_non_null(plain);
+	assert_null(strstr(plain + 1, "\"plain (in plain)\""));
 	textbuf_release(&buf);
 	snapshot_put(snapshot);
 }
@@ -760,6 +764,31 @@ static void test_equal_beginnings_are_one_rectangle(void **state)
 	snapshot_put(snapshot);
 }
 
+static void test_a_label_ends_where_its_rectangle_does(void **state)
+{
+	char name[401] = "";
+	struct view_spec spec;
+	struct snapshot *snapshot;
+	struct textbuf buf;
+	const char *label, *end;
+
+	(void)state;
+	memset(name, 'x', 400);
+	view_spec_init(&spec);
+	snapshot = begin_snapshot(&spec);
+	add_stack_row(snapshot, "app", 1, "e", (const char *const[]){ name }, 1, "app", 1);
+	buf = write_as("svg", snapshot);
+	/* All of it for who points at it. */
+	assert_non_null(strstr(buf.text, name));
+	label = strstr(buf.text, ">xxx");
+	assert_non_null(label);
+	end = strstr(label, "..</text>");
+	assert_non_null(end);
+	assert_in_range(end - label, 150, 165);
+	textbuf_release(&buf);
+	snapshot_put(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -786,6 +815,7 @@ int main(void)
 		cmocka_unit_test(test_the_xml_reader_refuses_what_is_wrong),
 		cmocka_unit_test(test_fc095_svg_is_xml_and_fetches_nothing),
 		cmocka_unit_test(test_equal_beginnings_are_one_rectangle),
+		cmocka_unit_test(test_a_label_ends_where_its_rectangle_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

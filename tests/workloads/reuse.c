@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Burns CPU in the function that -DHOT=name names. Linked without PIE, two builds have
+ * Burns MILLISECONDS of CPU in the function that -DHOT=name names. Linked without PIE, two builds have
  * their hot functions at the same address, which is printed. With TID it burns in a
  * thread of that id, which has to be the next free one: otherwise the status is 2.
  * usage: reuse MILLISECONDS [TID]
@@ -28,7 +28,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
