@@ -28,6 +28,8 @@
 #define MIN_SAMPLE_PAGES 16
 #define MAX_SAMPLE_BYTES ((size_t)8 << 20)
 #define METADATA_BYTES ((size_t)512 << 10)
+#define METADATA_BUDGET_BYTES ((size_t)32 << 20)
+#define METADATA_MIN_BYTES ((size_t)64 << 10)
 
 /* Assumed where nothing is known: frames of a call chain; Hz of events with a fixed period. */
 #define MEAN_FRAMES 40
@@ -89,6 +91,18 @@ static int check_power(size_t pages, struct err *err)
 	return 0;
 }
 
+/*
+ * The kernel fills every page with zeros when a ring is mapped: with 272 CPUs of half a MiB
+ * that was most of the start. So many CPUs share a budget; the worker that reads them
+ * comes by at half a ring, and at least every tenth of a second.
+ */
+size_t event_rings_metadata_pages(size_t nr_cpus)
+{
+	size_t bytes = MIN((size_t)METADATA_BYTES, METADATA_BUDGET_BYTES / nr_cpus);
+
+	return round_down_power(MAX(MAX(bytes, METADATA_MIN_BYTES) / page_size(), 1));
+}
+
 int event_rings_size(struct event_set *set, struct err *err)
 {
 	size_t nr_metadata = MAX(cpuset_nr(&set->machine), 1);
@@ -106,7 +120,7 @@ int event_rings_size(struct event_set *set, struct err *err)
 				   "of two pages.",
 				   samples * page_size() / 1024, samples);
 	if (!metadata)
-		metadata = MAX(METADATA_BYTES / page_size(), 1);
+		metadata = event_rings_metadata_pages(nr_metadata);
 	/* At most half for metadata. Each ring has a page of its own besides the data. */
 	if (!set->options.metadata_pages && allowed / nr_metadata / 2 < metadata + 1)
 		metadata = round_down_power(MAX(allowed / nr_metadata / 2, 2) - 1);

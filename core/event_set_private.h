@@ -281,6 +281,9 @@ int event_tasks_find_new(struct event_set *set, struct id_list *ret_tids) MUST_C
 
 /* event_rings.c */
 
+/* Data pages of a metadata ring on a machine of @nr_cpus, before any limit. */
+size_t event_rings_metadata_pages(size_t nr_cpus);
+
 /* Choose set->sample_pages and metadata_pages for the CPUs that are online. */
 int event_rings_size(struct event_set *set, struct err *err) MUST_CHECK;
 

@@ -77,6 +77,9 @@ static bool origin_has_our_kernel(void *arg)
 	mutex_unlock(&replay->lock);
 	if (state != KERNEL_UNCHECKED)
 		return state == KERNEL_OURS;
+	/* Not said yet, perhaps. */
+	if (!facts.symbol[0])
+		return false;
 	facts.build_id_size = perf_data_build_id(replay->data, KERNEL_MAP, facts.build_id);
 	state = kernel_facts_match(&facts, "/proc", "/sys") ? KERNEL_OURS : KERNEL_FOREIGN;
 	mutex_lock(&replay->lock);

@@ -587,13 +587,13 @@ static void add_origin_notes(struct collector *collector, struct snapshot *snaps
 	}
 	if (stats.nr_differing) {
 		snprintf(text, sizeof(text),
-			 "objects without names: %llu files here are not those that were recorded",
+			 "objects without names, since their files here are not those that were recorded: %llu",
 			 (unsigned long long)stats.nr_differing);
 		snapshot_add_note(snapshot, NOTE_WARN, text);
 	}
 	if (stats.nr_unverified) {
 		snprintf(text, sizeof(text),
-			 "%llu objects are known by path alone: their names are wrong if the files differ",
+			 "objects known by path alone, whose names are wrong if the files differ: %llu",
 			 (unsigned long long)stats.nr_unverified);
 		snapshot_add_note(snapshot, NOTE_WARN, text);
 	}
@@ -603,12 +603,19 @@ static void add_replay_notes(struct collector *collector, struct snapshot *snaps
 {
 	struct replay *replay = collector->options.replay;
 	struct replay_figures figures;
+	struct perf_data_info info;
 	const char *note;
 	char text[256];
 
 	for (size_t i = 0; (note = replay_note(replay, i)); i++)
 		snapshot_add_note(snapshot, NOTE_WARN, note);
 	add_origin_notes(collector, snapshot);
+	replay_get_info(replay, &info);
+	if (info.command[0]) {
+		snprintf(text, sizeof(text), "recorded by perf %.32s: %.192s", info.version,
+			 info.command);
+		snapshot_add_note(snapshot, NOTE_INFO, text);
+	}
 	if (!collector->figures.target_gone)
 		return;
 	replay_get_figures(replay, &figures);

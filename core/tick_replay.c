@@ -109,6 +109,8 @@ void tick_replay_end(struct collector *collector, uint64_t refresh_ns)
 	tick_note_self(collector, header, now_ns);
 	header->sequence++;
 	header->tick_ns = collector->tick_all_ns;
+	header->read_ns = collector->tick_all_ns;
+	header->read_share = (double)header->read_ns / (double)refresh_ns;
 	header->refresh_ns = refresh_ns;
 	header->scan_finished = true;
 	latency_tick(collector->options.latency, TICK_ALL, collector->tick_all_ns);

@@ -16,9 +16,9 @@ may_include() { # layer header
 	*:top/* | *:ui/* | *:core/* | *:symbols/*) return 1 ;;
 	# Libraries: one owner each.
 	ui:curses.h | ui:term.h) ;;
-	core:linux/perf_event.h | core:sys/syscall.h | core:numa.h) ;;
+	core:linux/perf_event.h | core:sys/syscall.h | core:numa.h | core:numaif.h) ;;
 	symbols:*elf.h | symbols:dwarf.h | symbols:elfutils/*) ;;
-	*:*curses.h | *:term.h | *:linux/perf_event.h | *:sys/syscall.h | *:numa.h) return 1 ;;
+	*:*curses.h | *:term.h | *:linux/perf_event.h | *:sys/syscall.h | *:numa*.h) return 1 ;;
 	*:*elf.h | *:dwarf.h | *:elfutils/*) return 1 ;;
 	esac
 }

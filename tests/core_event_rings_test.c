@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <setjmp.h>
+#include <unistd.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +57,20 @@ static void test_ring_size_follows_the_rate(void **state)
 	options.freq = 1;
 	must_open();
 	assert_int_equal(info.sample_ring_bytes, 16 * FAKE_PAGE);
+}
+
+static void test_metadata_rings_of_many_cpus_share_a_budget(void **state)
+{
+	static const struct {
+		size_t nr_cpus, bytes;
+	} cases[] = { { 1, 512 << 10 },	 { 64, 512 << 10 },  { 65, 256 << 10 },
+		      { 272, 64 << 10 }, { 4096, 64 << 10 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(event_rings_metadata_pages(cases[i].nr_cpus) *
+					 (size_t)sysconf(_SC_PAGESIZE),
+				 cases[i].bytes);
 }
 
 static void test_fc017_page_counts_that_are_no_power_of_two(void **state)
@@ -148,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_rings_are_of_the_right_kind_and_events),
 		TEST(test_ring_size_follows_the_rate),
+		TEST(test_metadata_rings_of_many_cpus_share_a_budget),
 		TEST(test_fc017_page_counts_that_are_no_power_of_two),
 		TEST(test_fc119_rings_fit_in_the_mlock_budget),
 		TEST(test_fc016_refused_rings_are_halved_and_said),

@@ -394,6 +394,33 @@ def _():
         e2e.parse(result)
 
 
+@e2e.case("batch: SIGTERM ends it also while nobody reads the pipe that it writes to")
+def _():
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        process = e2e.start_symtop("-b", "--format", "json", "-d", "0.1", "-s", "pid,tid,symbol")
+        e2e.check(e2e.wait_for(lambda: e2e.is_pipe_full(process.stdout), 30),
+                  "the pipe never gets full")
+        process.send_signal(number)
+        try:
+            code = process.wait(5 * e2e.SLOW)
+        except subprocess.TimeoutExpired as error:
+            raise e2e.Failed("it waits for the reader") from error
+        e2e.check(code == -number, code)
+
+
+@e2e.case("batch: SIGINT while nobody reads: the report is finished when somebody does")
+def _():
+    process = e2e.start_symtop("-b", "--format", "json", "-d", "0.1", "-s", "pid,tid,symbol")
+    e2e.check(e2e.wait_for(lambda: e2e.is_pipe_full(process.stdout), 30),
+              "the pipe never gets full")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    e2e.check(process.poll() is None, process.returncode)
+    result = e2e.finish(process)
+    e2e.check(result.status == 0, result.status, result.err)
+    e2e.check(e2e.parse(result), "no report")
+
+
 @e2e.case("batch: a signal at any moment of the start ends it")
 def _():
     for i in range(10):

@@ -167,8 +167,9 @@ def why_differ(theirs, ours, name, names):
     """Why perf says one and symtop the other, or None; in two goes, the certain first."""
     if names.are_one(theirs, ours):
         return "alias"
-    if ours.endswith(("@plt", "[plt]")) and theirs in ("@plt", "_init", NO_SYMBOL):
-        return "perf has no names for stubs"
+    if ours.endswith(("@plt", "[plt]")) and (theirs in ("_init", NO_SYMBOL) or
+                                             theirs.endswith("@plt")):
+        return "perf has no names for stubs, or numbers them"
     if name == "[vdso]" and theirs == NO_SYMBOL:
         return "perf has the vdso in its cache only"
     return None

@@ -62,6 +62,8 @@ def _is_sanitized():
 SANITIZED = os.path.exists(SYMTOP) and _is_sanitized()
 # Limits against hanging are multiplied by it; measurements do not use it.
 SLOW = 5 if SANITIZED else 1
+# Seconds; a case that waits for longer waits for ever.
+CASE_LIMIT = 120
 
 
 # ---- cases ----
@@ -110,8 +112,10 @@ def _run_case(number, fact, function):
     begin = time.monotonic()
     try:
         try:
+            signal.alarm(CASE_LIMIT * SLOW)
             function()
         finally:
+            signal.alarm(0)
             _undo.close()
     except Skip as skip:
         suffix = f" # SKIP {skip}"
@@ -147,8 +151,12 @@ def run(need=None):
             signal.signal(other, signal.SIG_IGN)
         sys.exit(128 + number)
 
+    def give_up(_number, _frame):
+        raise Failed(f"does not end within {CASE_LIMIT * SLOW} s")
+
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
+    signal.signal(signal.SIGALRM, give_up)
     missing = _missing(need)
     if missing:
         print(f"1..0 # SKIP {missing}")
@@ -276,6 +284,8 @@ def start(*argv, user=None, env=None, setup=None, **arguments):
     """Start a program until the case ends; setup() runs in the child before exec."""
     arguments.setdefault("stdin", subprocess.DEVNULL)
     arguments.setdefault("stdout", subprocess.DEVNULL)
+    # Who reads a line must not have taken what communicate() looks for.
+    arguments.setdefault("bufsize", 0)
     process = subprocess.Popen(  # pylint: disable=consider-using-with
         [str(arg) for arg in argv], env=_environment(env), preexec_fn=_child_setup(setup),
         **_identity(user), **arguments)
@@ -288,7 +298,12 @@ def stop(process, number=signal.SIGKILL):
     if process.poll() is None:
         process.send_signal(signal.SIGCONT)
         process.send_signal(number)
-        process.wait()
+        try:
+            process.wait(10 * SLOW)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            process.wait()
+            raise Failed(f"{signal.Signals(number).name} does not end it") from error
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe:
             pipe.close()
@@ -468,6 +483,12 @@ def build(source, name=None, flags=("-O1", "-g", "-fno-omit-frame-pointer", "-pt
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     check(result.returncode == 0, f"{source} does not compile", result.stdout.decode())
     return program
+
+
+def is_pipe_full(pipe):
+    """Whether a write of 4096 bytes would wait for the reader, who is us."""
+    waiting = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+    return waiting > fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) - 4096
 
 
 def wait_for(condition, limit=10, step=0.02):

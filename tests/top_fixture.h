@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,31 @@ static inline struct snapshot *two_events_snapshot(void)
 	snapshot_add_event(snapshot, "faults:u", 5);
 	snapshot_sort(snapshot);
 	return snapshot;
+}
+
+/* Many rows, many samples. */
+static inline struct snapshot *large_snapshot(void)
+{
+	struct view_spec spec;
+	struct snapshot *snapshot;
+
+	view_spec_init(&spec);
+	spec.chains = true;
+	snapshot = begin_snapshot(&spec);
+	for (int i = 0; i < 20000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		add_stack_row(snapshot, i % 2 ? "a" : "b", i % 10, "cpu-clock",
+			      (const char *const[]){ name, "main" }, 2, "app", 1 + i % 3);
+	}
+	return snapshot;
+}
+
+/* Without its line feed; moves *@text behind it. Returns NULL at the end. */
+static inline char *next_line(char **text)
+{
+	return **text ? strsep(text, "\n") : NULL;
 }
 
 /* The report of @snapshot; textbuf_release() it. */

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,14 +43,71 @@ struct batch {
 	struct err err;
 };
 
+static void on_signal(struct batch *batch, int number)
+{
+	struct session *session = batch->session;
+
+	if (number != SIGCHLD) {
+		batch->signal_number = number;
+		batch->too_early = !batch->nr_reports && !batch->held;
+		batch->done = true;
+		return;
+	}
+	if (session->command && command_has_ended(session->command, &session->command_status)) {
+		session->command_ended = true;
+		batch->done |= !session->options->stay;
+	}
+}
+
+/* What ends us without a report of the rest. */
+static bool is_cut_short(const struct batch *batch)
+{
+	return batch->signal_number && batch->signal_number != SIGINT;
+}
+
+static void take_signals(struct batch *batch)
+{
+	int number;
+
+	while ((number = signals_next(batch->session->signal_fd)))
+		on_signal(batch, number);
+}
+
+/*
+ * Signals are blocked, so a pipe that nobody reads would hold us in write(2) whatever we
+ * are told. A pipe that has room takes up to PIPE_BUF without waiting. Only SIGINT waits
+ * for the reader: a report of what there is was asked for.
+ */
+static void write_out(struct batch *batch, const char *text, size_t len)
+{
+	struct pollfd fds[] = {
+		{ .fd = output_fd(batch->output), .events = POLLOUT },
+		{ .fd = batch->session->signal_fd, .events = POLLIN },
+	};
+
+	while (len && batch->ret == 0) {
+		size_t nr = MIN(len, (size_t)PIPE_BUF);
+
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+			continue;
+		if (fds[0].revents) {
+			batch->ret = output_write(batch->output, text, nr, &batch->err);
+			text += nr;
+			len -= nr;
+			continue;
+		}
+		take_signals(batch);
+		if (is_cut_short(batch))
+			batch->ret = -EINTR;
+	}
+}
+
 /* What cannot be written is thrown away; the first fault is the one that is told. */
 static void flush_report(struct report *report)
 {
 	struct batch *batch = container_of(report, struct batch, report);
 
-	if (batch->ret == 0)
-		batch->ret = output_write(batch->output, report->buf.text, report->buf.len,
-					  &batch->err);
+	write_out(batch, report->buf.text, report->buf.len);
 	textbuf_clear(&report->buf);
 }
 
@@ -59,10 +117,10 @@ static void print(struct batch *batch, const struct snapshot *snapshot)
 
 	batch->report.snapshot = snapshot;
 	batch->report.is_first = !batch->nr_reports;
+	batch->nr_reports++;
 	options->format->write(&batch->report);
 	flush_report(&batch->report);
 	session_note_rows(batch->session, snapshot);
-	batch->nr_reports++;
 	batch->last_sequence = snapshot_header(snapshot)->sequence;
 	batch->target_gone = snapshot_header(snapshot)->target_gone;
 	if (batch->ret < 0 ||
@@ -105,22 +163,6 @@ static void take(struct batch *batch)
 		print_held(batch);
 }
 
-static void on_signal(struct batch *batch, int number)
-{
-	struct session *session = batch->session;
-
-	if (number != SIGCHLD) {
-		batch->signal_number = number;
-		batch->too_early = !batch->nr_reports && !batch->held;
-		batch->done = true;
-		return;
-	}
-	if (session->command && command_has_ended(session->command, &session->command_status)) {
-		session->command_ended = true;
-		batch->done |= !session->options->stay;
-	}
-}
-
 static int timeout_ms(const struct batch *batch)
 {
 	uint64_t due_ns = batch->end_ns;
@@ -144,14 +186,13 @@ static void loop(struct batch *batch)
 
 	while (!batch->done) {
 		int nr = poll(fds, ARRAY_SIZE(fds), timeout_ms(batch));
-		int number;
 
 		if (nr < 0 && errno != EINTR) {
 			batch->ret = err_set(&batch->err, -errno, "poll");
 			return;
 		}
-		while (nr > 0 && (number = signals_next(session->signal_fd)))
-			on_signal(batch, number);
+		if (nr > 0)
+			take_signals(batch);
 		if (nr > 0 && (fds[2].revents & (POLLERR | POLLNVAL))) {
 			batch->ret = -EPIPE;
 			return;
@@ -206,8 +247,10 @@ static struct snapshot *wait_for_names(struct batch *batch, struct snapshot *sna
 			continue;
 		while ((number = signals_next(session->signal_fd)) == SIGCHLD)
 			;
-		if (number)
+		if (number) {
+			on_signal(batch, number);
 			break;
+		}
 		newer = collector_take(session->collector);
 		if (!newer)
 			continue;
@@ -225,12 +268,12 @@ static void print_rest(struct batch *batch)
 	if (batch->ret < 0)
 		return;
 	print_held(batch);
-	if (is_enough(batch) || (batch->signal_number && batch->signal_number != SIGINT))
+	if (is_enough(batch) || is_cut_short(batch))
 		return;
 	snapshot = collector_finish(batch->session->collector);
 	print_missed(batch);
 	snapshot = wait_for_names(batch, snapshot);
-	if (snapshot && !is_enough(batch) &&
+	if (snapshot && !is_enough(batch) && !is_cut_short(batch) &&
 	    (snapshot_header(snapshot)->nr_samples || !batch->nr_reports))
 		print(batch, snapshot);
 	snapshot_put(snapshot);
@@ -240,6 +283,8 @@ static int exit_status(const struct batch *batch)
 {
 	if (batch->ret == -EPIPE)
 		return EXIT_BROKEN_PIPE;
+	if (batch->ret == -EINTR && batch->signal_number)
+		return 128 + batch->signal_number;
 	if (batch->ret < 0) {
 		session_complain(&batch->err);
 		return 1;
