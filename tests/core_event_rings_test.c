@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <setjmp.h>
-#include <unistd.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +10,9 @@
 #include <cmocka.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "core/event_set_private.h"
 #include "tests/event_set_fixture.h"
 
 static void test_rings_are_of_the_right_kind_and_events(void **state)

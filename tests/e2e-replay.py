@@ -105,7 +105,7 @@ def perf_rows(data):
             symbol = "[unknown]"
         symbol = re.sub(r"(?<=.)@+[A-Z]+_[A-Za-z0-9_.]+$", "", symbol)
         name = re.sub(r"^(\[JIT\]) tid (\d+)$", r"\1 \2", name)
-        comm = "[exited]" if fields[2] == ":-1" else fields[2]
+        comm = "[exited]" if fields[2] == ":-1" else re.sub(r"^:\d+$", "", fields[2])
         rows[comm, name, symbol] += int(fields[1])
     return rows
 
