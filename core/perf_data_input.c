@@ -316,7 +316,7 @@ bool file_input_next(struct file_input *input, const struct perf_event_header **
 		struct chunk **ret_chunk)
 {
 	struct perf_event_header header;
-	const unsigned char *bytes;
+	const unsigned char *bytes = NULL;
 	uint64_t trailing;
 	enum take take;
 

@@ -76,12 +76,12 @@ def _():
 
 @e2e.case("-p goes on while a child of the target lives")
 def _():
-    process = e2e.start("sh", "-c", "sleep 0.7; \"$@\" & exit", "sh", e2e.build("spin.c"), "2.5")
+    process = e2e.start("sh", "-c", "sleep 0.7; \"$@\" & exit", "sh", e2e.build("spin.c"), "1.8")
     reports = e2e.Batch("-d", "0.5", "-p", process.pid).rest()
     e2e.check(process.wait() == 0 and reports[-1]["target_gone"], reports[-1]["notes"])
     print(f"# {[round(r['shown_samples']) for r in reports]}")
     sampled = [r for r in reports if e2e.samples(r, comm="spin", symbol="hot_alpha") > 10]
-    e2e.check(len(sampled) > 3, [r["shown_samples"] for r in reports])
+    e2e.check(len(sampled) > 2, [r["shown_samples"] for r in reports])
 
 
 @e2e.case("-p on the screen says that the target is gone, and costs no CPU from then on")
@@ -271,26 +271,26 @@ def samples_by_cpu(report, **wanted):
     return counts
 
 
-def goes_and_returns(*args):
-    """FC-102 for a spin on a CPU that is switched off and on."""
+@e2e.case("FC-102 a CPU that goes and returns has samples again")
+def _():
     cpu, switch = switchable_cpu()
-    e2e.start(e2e.build("spin.c"), "60", cpu)
-    batch = e2e.Batch("-d", "0.5", "-s", "comm,symbol,cpu", *args)
-    before = e2e.wait_for(lambda: samples_by_cpu(batch.next(), comm="spin", symbol=HOT), step=0)
+    e2e.start(e2e.build("spin.c", "cpu-spin"), "60", cpu)
+    batch = e2e.Batch("-d", "0.5", "-s", "comm,symbol,cpu")
+    before = e2e.wait_for(lambda: samples_by_cpu(batch.next(), comm="cpu-spin", symbol=HOT), step=0)
     e2e.check(set(before) == {cpu}, before)
     set_switch(switch, "0")
     time.sleep(2)
     reports = [batch.next() for _ in range(4)]
-    while_off = samples_by_cpu(reports[-1], comm="spin", symbol=HOT)
+    while_off = samples_by_cpu(reports[-1], comm="cpu-spin", symbol=HOT)
     e2e.check(while_off and cpu not in while_off, while_off)
     cpu_used = [r["self_cpu"] for r in reports[-2:]]
     e2e.check(min(cpu_used) < 0.3 * e2e.SLOW, f"own CPU time {cpu_used} of a dead ring?")
     set_switch(switch, "1")
     # The kernel moves the program back only when it is told to: so start another.
-    e2e.start(e2e.build("spin.c"), "60", cpu)
+    e2e.start(e2e.build("spin.c", "cpu-spin"), "60", cpu)
 
     def returned():
-        counts = samples_by_cpu(batch.next(), comm="spin", symbol=HOT)
+        counts = samples_by_cpu(batch.next(), comm="cpu-spin", symbol=HOT)
         return counts if counts.get(cpu, 0) > 50 else None
 
     started = time.monotonic()
@@ -301,14 +301,9 @@ def goes_and_returns(*args):
     report = batch.next()
     e2e.check(report["cpus_online"] == report["cpus_open"], report["cpus_open"])
     e2e.check(report["corrupt"] == 0, report["corrupt"])
-    alpha, beta = (e2e.samples(report, comm="spin", symbol=name) for name in HOT)
+    alpha, beta = (e2e.samples(report, comm="cpu-spin", symbol=name) for name in HOT)
     e2e.check(abs(alpha / max(alpha + beta, 1) - 100 / 130) < 0.05, f"alpha {alpha} beta {beta}")
     batch.interrupt()
-
-
-@e2e.case("FC-102 a CPU that goes and returns has samples again")
-def _():
-    goes_and_returns()
 
 
 @e2e.case("FC-102 a CPU that goes and returns between two looks has samples again")
@@ -319,10 +314,10 @@ def _():
     for _ in range(3):
         set_switch(switch, "0")
         set_switch(switch, "1")
-    e2e.start(e2e.build("spin.c"), "60", cpu)
+    e2e.start(e2e.build("spin.c", "cpu-spin"), "60", cpu)
 
     def returned():
-        return samples_by_cpu(batch.next(), comm="spin", symbol=HOT).get(cpu, 0) > 50
+        return samples_by_cpu(batch.next(), comm="cpu-spin", symbol=HOT).get(cpu, 0) > 50
 
     e2e.check(e2e.wait_for(returned, limit=10, step=0), f"CPU {cpu} never has samples again")
     batch.interrupt()

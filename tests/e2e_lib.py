@@ -26,6 +26,7 @@ import fcntl
 import json
 import os
 import platform
+import queue
 import re
 import select
 import shlex
@@ -36,6 +37,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import traceback
 
@@ -396,28 +398,34 @@ def reports(*args, **arguments):
 
 
 class Batch:
-    """symtop in batch mode whose JSON reports are taken one by one as they come."""
+    """symtop in batch mode whose JSON reports are taken one by one.
+
+    A thread reads them as they come: symtop leaves reports out while nobody reads.
+    """
 
     def __init__(self, *args, **arguments):
         self.process = start_symtop("-b", "--format", "json", *args, **arguments)
         self.pid = self.process.pid
-        self._rest = b""
+        self._lines = queue.Queue()
+        threading.Thread(target=self._read, args=(os.dup(self.process.stdout.fileno()),),
+                         daemon=True).start()
+
+    def _read(self, fd):
+        with open(fd, "rb") as file:
+            for line in file:
+                self._lines.put(line)
+        self._lines.put(None)
 
     def next(self, limit=20):
         """The next report; None when there are no more."""
-        deadline = time.monotonic() + limit * SLOW
-        fd = self.process.stdout.fileno()
-        while b"\n" not in self._rest:
-            left = deadline - time.monotonic()
-            check(left > 0, f"no report within {limit * SLOW} s")
-            if not select.select([fd], [], [], left)[0]:
-                continue
-            data = os.read(fd, 1 << 16)
-            if not data:
-                check(self._rest == b"", "the last line is cut")
-                return None
-            self._rest += data
-        line, self._rest = self._rest.split(b"\n", 1)
+        try:
+            line = self._lines.get(timeout=limit * SLOW)
+        except queue.Empty:
+            raise Failed(f"no report within {limit * SLOW} s") from None
+        if line is None:
+            self._lines.put(None)
+            return None
+        check(line.endswith(b"\n"), "the last line is cut")
         return parse_line(line)
 
     def rest(self, limit=20):

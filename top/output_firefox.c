@@ -156,32 +156,50 @@ static void add_string_table(struct firefox *out)
 	textbuf_puts(buf, "]}");
 }
 
-static void add_thread(struct firefox *out, size_t first, size_t end)
+static void add_thread(struct firefox *out, size_t first, size_t end, const char *name)
 {
 	struct textbuf *buf = &out->report->buf;
-	const struct stack *stack = &out->stacks.list[first];
-	struct textbuf name = { 0 };
+	int64_t pid = first < end ? out->stacks.list[first].row->pid : 0;
+	int64_t tid = first < end ? out->stacks.list[first].row->tid : 0;
 
 	interner_clear(&out->strings);
 	interner_clear(&out->frames);
 	interner_clear(&out->keys);
-	textbuf_puts(&name, stack_comm(stack));
-	if (out->stacks.has_events)
-		textbuf_printf(&name, " (%s)", stack->row->event);
 	textbuf_puts(buf, first ? ",\n{" : "{");
-	report_add_json_text(buf, "name", name.text, true);
-	report_add_json_text(buf, "processName", name.text, true);
+	report_add_json_text(buf, "name", name, true);
+	report_add_json_text(buf, "processName", name, true);
 	textbuf_printf(buf,
 		       "\"pid\":%lld,\"tid\":%lld,\"processType\":\"default\",\"registerTime\":0,"
 		       "\"unregisterTime\":null,\n\"markers\":{\"schema\":{\"name\":0,"
 		       "\"startTime\":1,\"endTime\":2,\"phase\":3,\"category\":4,\"data\":5},"
 		       "\"data\":[]},\n",
-		       (long long)MAX(stack->row->pid, 0), (long long)MAX(stack->row->tid, 0));
+		       (long long)MAX(pid, 0), (long long)MAX(tid, 0));
 	add_samples(out, first, end);
 	add_frame_table(out);
 	add_stack_table(out);
 	add_string_table(out);
+}
+
+static void add_threads(struct firefox *out)
+{
+	const struct stacks *stacks = &out->stacks;
+	struct textbuf name = { 0 };
+	size_t end;
+
+	for (size_t first = 0; first < stacks->nr; first = end) {
+		const struct stack *stack = &stacks->list[first];
+
+		end = stacks_thread_end(stacks, first);
+		textbuf_clear(&name);
+		textbuf_puts(&name, stack_comm(stack));
+		if (stacks->has_events)
+			textbuf_printf(&name, " (%s)", stack->row->event);
+		add_thread(out, first, end, name.text);
+	}
 	textbuf_release(&name);
+	/* A profile without a thread is refused. */
+	if (!stacks->nr)
+		add_thread(out, 0, 0, "no samples");
 }
 
 static void add_meta(struct firefox *out)
@@ -215,7 +233,6 @@ static void add_meta(struct firefox *out)
 void output_firefox(struct report *report)
 {
 	struct firefox out = { .report = report };
-	size_t end;
 
 	stacks_init(&out.stacks, report->snapshot);
 	stacks_sort(&out.stacks);
@@ -224,10 +241,7 @@ void output_firefox(struct report *report)
 	add_meta(&out);
 	textbuf_puts(&report->buf,
 		     "\"libs\":[],\"processes\":[],\"pausedRanges\":[],\"threads\":[\n");
-	for (size_t first = 0; first < out.stacks.nr; first = end) {
-		end = stacks_thread_end(&out.stacks, first);
-		add_thread(&out, first, end);
-	}
+	add_threads(&out);
 	textbuf_puts(&report->buf, "\n]}\n");
 	interner_release(&out.strings);
 	interner_release(&out.frames);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Burns MILLISECONDS of CPU in the function that -DHOT=name names. Linked without PIE, two builds have
- * their hot functions at the same address, which is printed. With TID it burns in a
- * thread of that id, which has to be the next free one: otherwise the status is 2.
+ * Burns MILLISECONDS of CPU in the function that -DHOT=name names. Linked without PIE,
+ * two builds have their hot functions at the same address, which is printed. With TID
+ * it burns in a thread of that id, if that can be had: otherwise the status is 2.
  * usage: reuse MILLISECONDS [TID]
  */
 #define _GNU_SOURCE
