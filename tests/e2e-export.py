@@ -126,7 +126,9 @@ def read_speedscope(path):
 def read_firefox(path):
     file = json.loads(read(path), parse_constant=str)
     meta = file["meta"]
-    e2e.check(meta["version"] == 24 and meta["interval"] == 0.25, meta)
+    # The kernel may have lowered the rate.
+    rate = int(re.search(r"rate_hz: (\d+)", meta["misc"])[1])
+    e2e.check(meta["version"] == 24 and abs(meta["interval"] - 1000 / rate) < 1e-6, meta)
     stacks = collections.Counter()
     for thread in file["threads"]:
         for name in ("samples", "frameTable", "stackTable", "markers"):
@@ -379,7 +381,7 @@ def _():
         e2e.check(shown(raw.decode("utf-8", "surrogateescape")) in comms, raw, sorted(comms))
     e2e.check(shown(HOSTILE_SYMBOL.decode() + "0") in {row["symbol"] for row in rows})
     e2e.check([bool(row["command"]) for row in rows].count(True) == 3)
-    e2e.check(all(row["freq_hz"] == "4000" and row["event"] for row in rows), rows[0])
+    e2e.check(all(int(row["freq_hz"]) > 0 and row["event"] for row in rows), rows[0])
 
 
 @e2e.case("export: csv has the rows of perf report -F overhead,sample,comm,dso,sym")
@@ -410,7 +412,8 @@ def _():
         key = (ours["comm"], ours["object"], symbol)
         e2e.check(key in theirs, key, theirs)
         e2e.check(abs(theirs[key] - float(ours["overhead"])) < 0.04, theirs[key], ours)
-        e2e.check(int(ours["samples"]) * 250000 == float(ours["period"]), ours)
+        period = int(ours["samples"]) * 1e9 / int(ours["freq_hz"])
+        e2e.check(abs(period / float(ours["period"]) - 1) < 0.01, ours)
 
 
 @e2e.case("export: json by jq, with the command line")

@@ -115,7 +115,7 @@ def own_rows(report):
     for row in report["rows"]:
         # A module's object is its name for both.
         name = KERNEL if row["level"] == "kernel" else row["object"]
-        rows[row["comm"], name, row["symbol"]] += row["samples"]
+        rows[row["comm"].strip(), name.strip(), row["symbol"].strip()] += row["samples"]
     return rows
 
 
@@ -222,12 +222,14 @@ def nr_samples(data):
 def compare(data, *args):
     """Hold -i DATA against perf report; the report."""
     report, = e2e.reports("-i", data, "--idle", *args, limit=60)
-    # Names with control characters are shown in another way, and take perf's lines apart.
-    theirs = collections.Counter({key: nr for key, nr in perf_rows(data).items()
-                                  if all(part.isprintable() and "\ufffd" not in part
-                                         for part in key)})
-    ours = collections.Counter({key: nr for key, nr in own_rows(report).items()
-                                if not any("\\x" in part for part in key)})
+    theirs, ours = perf_rows(data), own_rows(report)
+    # Control characters in names are shown in another way, and take perf's lines apart.
+    odd = {key[0] for key in ours if any("\\x" in part for part in key)} | {
+        key[0] for key in theirs if not all(part.isprintable() and "\ufffd" not in part
+                                            for part in key)}
+    for rows in (theirs, ours):
+        for key in [key for key in rows if key[0] in odd]:
+            del rows[key]
     differences = explain(theirs, ours, report)
     reasons = collections.Counter()
     for *_, nr, why in differences:
