@@ -122,7 +122,8 @@ static struct snapshot *complete_snapshot(struct collector *collector, uint64_t 
 
 	for (;;) {
 		/* The filter was parsed before the spec was accepted: it cannot fail here. */
-		if (tick_snapshot(collector, &collector->running_spec, refresh_ns, &snapshot, NULL) < 0)
+		if (tick_snapshot(collector, &collector->running_spec, refresh_ns, &snapshot,
+				  NULL) < 0)
 			return NULL;
 		if (!(snapshot_header(snapshot)->pending_share > 0) ||
 		    clock_now_ns() >= give_up_ns || is_wanted_elsewhere(collector))
@@ -436,15 +437,15 @@ static void make_tables(struct collector *collector)
 	collector->event_names = mem_calloc(collector->options.event_list->nr, sizeof(char *));
 	for (size_t i = 0; i < collector->options.event_list->nr; i++)
 		collector->event_names[i] = collector->options.event_list->events[i].name;
-	collector->nr_cpu_figures = collector->options.replay ?
-					    collector->options.cpumap->nr_possible :
-					    event_set_nr_cpus(collector->options.events);
+	collector->nr_cpu_figures = collector->options.replay
+					    ? collector->options.cpumap->nr_possible
+					    : event_set_nr_cpus(collector->options.events);
 	collector->cpu_samples = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_busy = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_overwritten = mem_calloc(collector->nr_cpu_figures, sizeof(uint64_t));
 	collector->cpu_shares = mem_calloc(collector->nr_cpu_figures, sizeof(double));
-	collector->rings_seen = mem_calloc(collector->nr_cpu_figures,
-					   sizeof(*collector->rings_seen));
+	collector->rings_seen =
+		mem_calloc(collector->nr_cpu_figures, sizeof(*collector->rings_seen));
 }
 
 /* Targets are read first, by name; the rest of the machine when it can be sampled too. */
@@ -485,7 +486,8 @@ static void start_replay(struct collector *collector)
 		.guest = collector->guest,
 	};
 	const struct replay_sink sink = {
-		.records = { .table = collector->table, .symbolizer = collector->symbolizer,
+		.records = { .table = collector->table,
+			     .symbolizer = collector->symbolizer,
 			     .kernel = collector->kernel },
 		.place = tick_replay_place,
 		.arg = collector,

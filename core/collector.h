@@ -28,27 +28,27 @@
 struct collector;
 
 struct collector_options {
-	struct event_set *events;	/* borrowed: open, not yet enabled; NULL with a replay */
-	struct replay *replay;		/* borrowed: a recording in their place; NULL: live */
-	double replay_speed;		/* how fast its time goes; 0: as fast as it can be read */
+	struct event_set *events; /* borrowed: open, not yet enabled; NULL with a replay */
+	struct replay *replay;	  /* borrowed: a recording in their place; NULL: live */
+	double replay_speed;	  /* how fast its time goes; 0: as fast as it can be read */
 	/*
 	 * Of a recording, for reports: each snapshot has all its names and is taken before the
 	 * next is made; or there is only one, at the end.
 	 */
 	bool replay_waits, replay_shows_end;
 	const struct event_list *event_list; /* borrowed: names */
-	const struct target *target;	/* borrowed */
-	struct cpumap *cpumap;		/* borrowed; refreshed on hotplug */
-	struct latency *latency;	/* borrowed */
+	const struct target *target;	     /* borrowed */
+	struct cpumap *cpumap;		     /* borrowed; refreshed on hotplug */
+	struct latency *latency;	     /* borrowed */
 	uint64_t refresh_ns;
-	bool early_frames;		/* false in batch mode with a fixed delay */
-	bool adapt;			/* stretch the effective refresh when reading is slow */
-	bool zero_each;			/* -z */
-	unsigned int nr_readers;	/* 0: by CPUs and nodes */
+	bool early_frames;	 /* false in batch mode with a fixed delay */
+	bool adapt;		 /* stretch the effective refresh when reading is slow */
+	bool zero_each;		 /* -z */
+	unsigned int nr_readers; /* 0: by CPUs and nodes */
 	enum reader_affinity affinity;
-	unsigned int nr_synth_workers;	/* 0: adaptive */
+	unsigned int nr_synth_workers;		 /* 0: adaptive */
 	const char *host, *kernel, *target_text; /* borrowed, for headers */
-	uint64_t exec_ns;		/* clock at exec, for latency */
+	uint64_t exec_ns;			 /* clock at exec, for latency */
 };
 
 /* Enables the events and starts working. On success *@ret_collector is the caller's. */

@@ -34,8 +34,8 @@ struct reader_worker {
 	uint64_t round;	       /* the last it took part in; under the collector's lock */
 	bool stop;	       /* under the collector's lock */
 	size_t nr_cpus;
-	int64_t node;	       /* of its CPUs; -1: of several, or none */
-	uint64_t samples_seen; /* of the reader, at the last look */
+	int64_t node;		       /* of its CPUs; -1: of several, or none */
+	uint64_t samples_seen;	       /* of the reader, at the last look */
 	struct reader_work tick, last; /* of the open tick, of the one before */
 };
 
@@ -52,49 +52,49 @@ struct collector {
 	struct profile *profile;
 	struct reader_worker *readers;
 	unsigned int nr_readers;
-	struct cpuset home;	   /* where readers may run, unless AFFINITY_SYS */
-	struct reader **retired;   /* hold samples to be placed, but have no CPUs any more */
+	struct cpuset home;	 /* where readers may run, unless AFFINITY_SYS */
+	struct reader **retired; /* hold samples to be placed, but have no CPUs any more */
 	size_t nr_retired, nr_retired_allocated;
 	struct reader_figures gone_figures; /* sums of readers that are gone */
 	const char **event_names;
 	uint64_t enabled_ns;
-	uint64_t cut_ns;	   /* event time up to which samples were read */
-	uint64_t tick_cut_ns;	   /* the same at the end of the last tick */
-	uint64_t tick_start_ns;	   /* event time at which the next slot begins */
+	uint64_t cut_ns;	/* event time up to which samples were read */
+	uint64_t tick_cut_ns;	/* the same at the end of the last tick */
+	uint64_t tick_start_ns; /* event time at which the next slot begins */
 	bool slot_open;
 	uint64_t next_drain_ns, next_tick_ns;
 	uint64_t drain_interval_ns;
-	uint64_t early_ns;	   /* length of the next early tick; 0: past them */
-	uint64_t stretched_ns;	   /* effective refresh by --adapt; 0: as asked for */
+	uint64_t early_ns;     /* length of the next early tick; 0: past them */
+	uint64_t stretched_ns; /* effective refresh by --adapt; 0: as asked for */
 	uint64_t next_housekeeping_ns;
 	uint64_t changed[1024];
 	uint64_t self_cpu_ns, self_wall_ns; /* at the last tick */
 	uint64_t last_overwritten;
-	bool was_late;		   /* the last tick took most of its interval */
-	uint64_t drain_bytes;	   /* of the last drain, from the ring that brought most */
-	uint64_t drain_covers_ns;  /* what it covered; 0: there was none */
+	bool was_late;		       /* the last tick took most of its interval */
+	uint64_t drain_bytes;	       /* of the last drain, from the ring that brought most */
+	uint64_t drain_covers_ns;      /* what it covered; 0: there was none */
 	struct ring_stats *rings_seen; /* by CPU rank, at the last look */
 	uint64_t nr_overwritten, nr_ring_corrupt; /* all rings, also those closed meanwhile */
 	/* Figures of the last tick that the next snapshots repeat. */
 	struct snapshot_header figures;
 	/* By CPU rank, of the open tick. */
 	uint64_t *cpu_samples, *cpu_busy, *cpu_overwritten;
-	double *cpu_shares;		  /* by CPU rank, of the last tick */
+	double *cpu_shares; /* by CPU rank, of the last tick */
 	size_t nr_cpu_figures;
 	uint64_t tick_samples;
 	uint64_t tick_read_ns, tick_all_ns;
-	uint64_t tick_elapsed_ns;  /* wall time of the last tick */
+	uint64_t tick_elapsed_ns;   /* wall time of the last tick */
 	uint64_t next_scan_look_ns; /* has the scan that was asked for ended? UINT64_MAX: none */
-	uint64_t next_show_ns;	   /* of a recording: earliest time of the next snapshot */
-	uint64_t slot_length_ns;   /* ... length of the next slot, in the file's time */
-	uint64_t trimmed_ns;	   /* ... the file's time when the thread table was */
+	uint64_t next_show_ns;	    /* of a recording: earliest time of the next snapshot */
+	uint64_t slot_length_ns;    /* ... length of the next slot, in the file's time */
+	uint64_t trimmed_ns;	    /* ... the file's time when the thread table was */
 	char advice[256];
-	char trouble[1024];	   /* of the last housekeeping; "": none */
+	char trouble[1024]; /* of the last housekeeping; "": none */
 	struct view_spec running_spec;
 
 	/* ---- shared ---- */
 	struct mutex lock;
-	struct cond wake;	/* the collector's worker waits for it */
+	struct cond wake; /* the collector's worker waits for it */
 	struct cond readers_wake, readers_done;
 	struct view_spec spec GUARDED_BY(lock);
 	bool spec_changed GUARDED_BY(lock);

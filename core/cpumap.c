@@ -411,8 +411,7 @@ void cpumap_release(struct cpumap *map)
 	*map = (struct cpumap){ 0 };
 }
 
-int cpumap_refresh_online(struct cpumap *map, const char *sysfs, bool *ret_changed,
-			  struct err *err)
+int cpumap_refresh_online(struct cpumap *map, const char *sysfs, bool *ret_changed, struct err *err)
 {
 	struct cpuset online = { 0 };
 	int node;

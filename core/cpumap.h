@@ -61,10 +61,10 @@ struct cpumap {
 	struct cpuset online;
 	unsigned int nr_possible;
 	unsigned int nr_online;
-	struct cpuset nodes;	 /* ids of the nodes that have CPUs or memory */
+	struct cpuset nodes; /* ids of the nodes that have CPUs or memory */
 	unsigned int nr_nodes;
-	bool has_nodes;		 /* sysfs has node folders */
-	uint16_t *node_of_cpu;	 /* by CPU id, nr_node_of_cpu of them; UINT16_MAX: not known */
+	bool has_nodes;	       /* sysfs has node folders */
+	uint16_t *node_of_cpu; /* by CPU id, nr_node_of_cpu of them; UINT16_MAX: not known */
 	size_t nr_node_of_cpu;
 };
 

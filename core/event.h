@@ -26,17 +26,19 @@
 #include "core/cpumap.h"
 
 struct event {
-	char *name;		     /* as the user wrote it, with modifiers */
-	struct perf_event_attr attr; /* what to count: type, config*, exclude_*, pinned, precise_ip */
-	bool precise_max;	     /* :P: as precise as the machine can */
-	bool user_excludes;	     /* the user said which levels (u, k, h): never widened, never narrowed */
-	bool named_by_user;	     /* false for the default event */
-	bool weak;		     /* :W */
-	int group;		     /* events of one {} have the same number >= 0; -1: alone */
-	bool has_cpus;		     /* cpus is a restriction (uncore, hybrid PMUs) */
+	char *name; /* as the user wrote it, with modifiers */
+	struct perf_event_attr
+		attr;	    /* what to count: type, config*, exclude_*, pinned, precise_ip */
+	bool precise_max;   /* :P: as precise as the machine can */
+	bool user_excludes; /* the user said which levels (u, k, h): never widened, never narrowed
+			     */
+	bool named_by_user; /* false for the default event */
+	bool weak;	    /* :W */
+	int group;	    /* events of one {} have the same number >= 0; -1: alone */
+	bool has_cpus;	    /* cpus is a restriction (uncore, hybrid PMUs) */
 	struct cpuset cpus;
-	double scale;		     /* from sysfs EVENT.scale, 1.0 otherwise */
-	char unit[16];		     /* from sysfs EVENT.unit, "" otherwise */
+	double scale;  /* from sysfs EVENT.scale, 1.0 otherwise */
+	char unit[16]; /* from sysfs EVENT.unit, "" otherwise */
 };
 
 struct event_list {

@@ -21,8 +21,9 @@
 
 #define PARANOID_UNKNOWN (-100L)
 
-#define SANDBOX                                                                                  \
-	"a seccomp filter (container, sandbox, systemd unit), a security module or kernel lockdown"
+#define SANDBOX                                                                             \
+	"a seccomp filter (container, sandbox, systemd unit), a security module or kernel " \
+	"lockdown"
 
 static long read_paranoid(const char *proc)
 {
@@ -93,8 +94,10 @@ static void hint_refused(const struct event_failure *failure, struct err *err)
 	if (failure->attr->type == PERF_TYPE_TRACEPOINT)
 		err_hint(err, "Tracepoints need root, CAP_PERFMON or perf_event_paranoid -1.");
 	else if (failure->tid && failure->code == -EACCES)
-		err_hint(err, "Thread %u is of another user or may not be traced: root or "
-			      "CAP_PERFMON can watch it.", failure->tid);
+		err_hint(err,
+			 "Thread %u is of another user or may not be traced: root or "
+			 "CAP_PERFMON can watch it.",
+			 failure->tid);
 	else
 		err_hint(err, "perf_event_paranoid does not explain it; " SANDBOX " may.");
 }
@@ -111,15 +114,17 @@ static void hint_no_fds(const struct event_failure *failure, struct err *err)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		limit.rlim_cur = 0;
-	err_hint(err, "About %zu descriptors are needed, %llu are allowed: raise the limit "
-		      "(ulimit -n) or watch fewer CPUs (-C), threads or events.",
+	err_hint(err,
+		 "About %zu descriptors are needed, %llu are allowed: raise the limit "
+		 "(ulimit -n) or watch fewer CPUs (-C), threads or events.",
 		 failure->nr_fds_needed, (unsigned long long)limit.rlim_cur);
 }
 
 static void hint_no_system_fds(const struct event_failure *failure, struct err *err)
 {
-	err_hint(err, "About %zu descriptors are needed and the whole machine has none left: raise "
-		      "sysctl fs.file-max or watch fewer CPUs (-C), threads or events.",
+	err_hint(err,
+		 "About %zu descriptors are needed and the whole machine has none left: raise "
+		 "sysctl fs.file-max or watch fewer CPUs (-C), threads or events.",
 		 failure->nr_fds_needed);
 }
 
@@ -188,8 +193,10 @@ static void hint_invalid(const struct event_failure *failure, struct err *err)
 	else if (failure->attr->precise_ip)
 		hint_unsupported(failure, err);
 	else if (is_hardware(failure->attr))
-		err_hint(err, "The PMU does not accept this event or its terms on this CPU (%d). "
-			      "-e cpu-clock works everywhere.", failure->cpu);
+		err_hint(err,
+			 "The PMU does not accept this event or its terms on this CPU (%d). "
+			 "-e cpu-clock works everywhere.",
+			 failure->cpu);
 	else
 		err_hint(err, "The kernel does not accept the event with these modifiers.");
 }
@@ -201,8 +208,9 @@ static void hint_gone(const struct event_failure *failure UNUSED, struct err *er
 
 static void hint_depth(const struct event_failure *failure, struct err *err)
 {
-	err_hint(err, "Call chains of %u frames are more than sysctl kernel.perf_event_max_stack "
-		      "allows: use a smaller --max-stack.",
+	err_hint(err,
+		 "Call chains of %u frames are more than sysctl kernel.perf_event_max_stack "
+		 "allows: use a smaller --max-stack.",
 		 (unsigned int)failure->attr->sample_max_stack);
 }
 
@@ -210,13 +218,13 @@ static const struct hint {
 	int code;
 	void (*add)(const struct event_failure *failure, struct err *err);
 } hints[] = {
-	{ -EACCES, hint_refused },	  { -EPERM, hint_refused },
-	{ -ENOSYS, hint_no_syscall },	  { -EMFILE, hint_no_fds },
-	{ -ENFILE, hint_no_system_fds },  { -ENOMEM, hint_no_memory },
-	{ -ENOSPC, hint_no_counter },	  { -EBUSY, hint_busy },
-	{ -ENOENT, hint_unknown_event },  { -ENODEV, hint_no_device },
-	{ -ENXIO, hint_no_device },	  { -EOPNOTSUPP, hint_unsupported },
-	{ -EINVAL, hint_invalid },	  { -ESRCH, hint_gone },
+	{ -EACCES, hint_refused },	 { -EPERM, hint_refused },
+	{ -ENOSYS, hint_no_syscall },	 { -EMFILE, hint_no_fds },
+	{ -ENFILE, hint_no_system_fds }, { -ENOMEM, hint_no_memory },
+	{ -ENOSPC, hint_no_counter },	 { -EBUSY, hint_busy },
+	{ -ENOENT, hint_unknown_event }, { -ENODEV, hint_no_device },
+	{ -ENXIO, hint_no_device },	 { -EOPNOTSUPP, hint_unsupported },
+	{ -EINVAL, hint_invalid },	 { -ESRCH, hint_gone },
 	{ -EOVERFLOW, hint_depth },
 };
 
@@ -263,8 +271,10 @@ int event_error_ring(const struct ring_failure *failure, struct err *err)
 		failure->sample_bytes / 1024, failure->metadata_bytes / 1024, failure->cpu);
 	event_error_mlock_limits(failure->proc, limits, sizeof(limits));
 	if (failure->code == -EPERM)
-		err_hint(err, "%s. Other profilers of this user count too: end them, raise one of "
-			      "the limits, or give symtop CAP_IPC_LOCK.", limits);
+		err_hint(err,
+			 "%s. Other profilers of this user count too: end them, raise one of "
+			 "the limits, or give symtop CAP_IPC_LOCK.",
+			 limits);
 	else if (failure->code == -ENOMEM)
 		err_hint(err, "The kernel has no memory for them. Fewer CPUs (-C) need less.");
 	return failure->code;

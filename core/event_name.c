@@ -281,7 +281,8 @@ bool event_find_generic(const char *name, struct perf_event_attr *attr)
 const char *event_generic_name(const struct perf_event_attr *attr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generic_events); i++) {
-		if (attr->type == generic_events[i].type && attr->config == generic_events[i].config)
+		if (attr->type == generic_events[i].type &&
+		    attr->config == generic_events[i].config)
 			return generic_events[i].name;
 	}
 	return NULL;

@@ -48,7 +48,7 @@ struct pmu {
 	char *name;
 	bool is_read;
 	bool is_other; /* known to be no core, without having been read */
-	int error; /* why it cannot be used, 0: it can */
+	int error;     /* why it cannot be used, 0: it can */
 	uint32_t type;
 	bool has_cpus; /* from cpus or cpumask */
 	bool is_core;

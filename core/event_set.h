@@ -37,11 +37,11 @@ enum setup_moves {
 };
 
 enum target_kind {
-	TARGET_MACHINE,	 /* every task on the CPUs */
+	TARGET_MACHINE,	  /* every task on the CPUs */
 	TARGET_PROCESSES, /* ids are process ids: all their threads, new ones and children too */
-	TARGET_THREADS,	 /* ids are thread ids: just these */
-	TARGET_USER,	 /* every process of uid */
-	TARGET_COMMAND,	 /* ids[0] is our child, not yet exec'ed; counts from its exec */
+	TARGET_THREADS,	  /* ids are thread ids: just these */
+	TARGET_USER,	  /* every process of uid */
+	TARGET_COMMAND,	  /* ids[0] is our child, not yet exec'ed; counts from its exec */
 };
 
 struct target {
@@ -49,26 +49,26 @@ struct target {
 	uint32_t *ids;
 	size_t nr_ids;
 	uid_t uid;
-	bool has_cpus;	     /* -C, --node: only these */
+	bool has_cpus; /* -C, --node: only these */
 	struct cpuset cpus;
 };
 
 struct event_set_options {
-	uint64_t freq;		/* Hz; UINT64_MAX: what the kernel lets us; 0: use period */
-	bool freq_named;	/* the user asked for this rate */
-	uint64_t period;	/* used when freq is 0 */
+	uint64_t freq;	 /* Hz; UINT64_MAX: what the kernel lets us; 0: use period */
+	bool freq_named; /* the user asked for this rate */
+	uint64_t period; /* used when freq is 0 */
 	bool callchain;
 	bool callchain_kernel, callchain_user; /* which parts; both true by default */
-	unsigned int max_stack;	/* frames; 0: the kernel's limit */
-	bool overwrite;		/* false: forward sample rings, for comparison */
-	size_t sample_pages;	/* data pages of a sample ring, a power of two; 0: by rate */
-	bool sample_pages_rounded; /* the user named fewer */
-	size_t metadata_pages;	/* 0: default */
-	uint64_t drain_ns;	/* how often readers come by: sizes the rings */
+	unsigned int max_stack;		       /* frames; 0: the kernel's limit */
+	bool overwrite;			       /* false: forward sample rings, for comparison */
+	size_t sample_pages;	       /* data pages of a sample ring, a power of two; 0: by rate */
+	bool sample_pages_rounded;     /* the user named fewer */
+	size_t metadata_pages;	       /* 0: default */
+	uint64_t drain_ns;	       /* how often readers come by: sizes the rings */
 	unsigned int nr_setup_workers; /* 0: by CPUs and events */
 	enum setup_moves setup_moves;
-	const char *proc;	/* "/proc"; for tests */
-	const char *sysfs;	/* "/sys" */
+	const char *proc;  /* "/proc"; for tests */
+	const char *sysfs; /* "/sys" */
 };
 
 struct event_set;
@@ -84,16 +84,16 @@ struct cpu_rings {
 
 /* What was settled, for the header. Strings are borrowed, live as long as the set. */
 struct event_set_info {
-	uint64_t freq;		 /* Hz really asked for; 0: by period */
+	uint64_t freq; /* Hz really asked for; 0: by period */
 	uint64_t period;
 	size_t sample_ring_bytes;
 	size_t metadata_ring_bytes;
-	unsigned int nr_cpus_open; /* with samples */
+	unsigned int nr_cpus_open;     /* with samples */
 	unsigned int nr_setup_workers; /* that opened the events; 1: the caller or one */
-	bool setup_moves;	   /* they went to the CPU for it */
+	bool setup_moves;	       /* they went to the CPU for it */
 	size_t nr_fds;
-	bool kernel_excluded;	 /* the profile has no kernel samples */
-	bool own_processes_only; /* no rights for the machine: only this user's processes */
+	bool kernel_excluded;	   /* the profile has no kernel samples */
+	bool own_processes_only;   /* no rights for the machine: only this user's processes */
 	bool filter_in_user_space; /* opened machine-wide; the collector must filter by target */
 	bool overwrite;
 	bool callchain;

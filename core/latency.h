@@ -14,15 +14,15 @@
 #include "core/base/compiler.h"
 
 enum start_stage {
-	START_OPTIONS,	 /* exec to options read and machine known */
-	START_PROBE,	 /* features probed */
-	START_OPEN,	 /* events opened */
-	START_MMAP,	 /* rings mapped */
+	START_OPTIONS, /* exec to options read and machine known */
+	START_PROBE,   /* features probed */
+	START_OPEN,    /* events opened */
+	START_MMAP,    /* rings mapped */
 	START_ENABLE,
-	START_SCREEN,	 /* terminal ready */
+	START_SCREEN,	  /* terminal ready */
 	START_FIRST_TICK, /* first samples read */
-	START_FIRST_ROW, /* first row drawn or printed: since exec, not a part */
-	START_SWEEP,	 /* /proc scanned: since exec, not a part */
+	START_FIRST_ROW,  /* first row drawn or printed: since exec, not a part */
+	START_SWEEP,	  /* /proc scanned: since exec, not a part */
 	NR_START_STAGES,
 };
 
@@ -34,7 +34,7 @@ enum tick_stage {
 	TICK_MERGE,    /* cells updated, limits kept */
 	TICK_QUERY,    /* snapshot made */
 	TICK_ALL,
-	TICK_DRAW,     /* by the front end */
+	TICK_DRAW, /* by the front end */
 	NR_TICK_STAGES,
 };
 
@@ -70,13 +70,13 @@ const char *tick_stage_name(enum tick_stage stage);
  */
 struct latency_situation {
 	uint64_t read_ns, refresh_ns;
-	uint64_t freq;		 /* 0: by period */
+	uint64_t freq; /* 0: by period */
 	unsigned int nr_readers, nr_cpus;
 	unsigned int worst_reader; /* its number; named when it takes much longer than the others */
-	uint64_t worst_ns;	 /* what it was busy */
-	uint64_t others_ns;	 /* the mean of the others */
-	uint64_t nr_overwritten; /* in the last tick */
-	uint64_t nr_samples;	 /* read in the last tick; 0: not known */
+	uint64_t worst_ns;	   /* what it was busy */
+	uint64_t others_ns;	   /* the mean of the others */
+	uint64_t nr_overwritten;   /* in the last tick */
+	uint64_t nr_samples;	   /* read in the last tick; 0: not known */
 	size_t ring_bytes;
 	size_t page_size;
 };

@@ -90,8 +90,7 @@ static void keep_locked(struct metadata *metadata, const struct perf_event_heade
 	struct held *held;
 
 	while (metadata->nr_bytes + header->size > metadata->nr_bytes_allocated) {
-		metadata->nr_bytes_allocated =
-			MAX((size_t)65536, 2 * metadata->nr_bytes_allocated);
+		metadata->nr_bytes_allocated = MAX((size_t)65536, 2 * metadata->nr_bytes_allocated);
 		metadata->bytes = mem_resize(metadata->bytes, metadata->nr_bytes_allocated, 1);
 	}
 	mem_grow(metadata->held, metadata->nr_held, metadata->nr_held_allocated);
@@ -103,11 +102,9 @@ static void keep_locked(struct metadata *metadata, const struct perf_event_heade
 	metadata->nr_bytes += header->size;
 }
 
-static void read_ring_locked(struct metadata *metadata, struct ring *ring)
-	REQUIRES(metadata->lock)
+static void read_ring_locked(struct metadata *metadata, struct ring *ring) REQUIRES(metadata->lock)
 {
-	const struct record_format *format =
-		event_set_metadata_format(metadata->options.events);
+	const struct record_format *format = event_set_metadata_format(metadata->options.events);
 	const struct perf_event_header *header;
 
 	if (!ring_available(ring))
@@ -136,8 +133,7 @@ static int compare_held(const void *a, const void *b)
 
 static void apply_held_locked(struct metadata *metadata, size_t index) REQUIRES(metadata->lock)
 {
-	const struct record_format *format =
-		event_set_metadata_format(metadata->options.events);
+	const struct record_format *format = event_set_metadata_format(metadata->options.events);
 	const void *header = metadata->bytes + metadata->held[index].offset;
 	struct record record;
 
@@ -155,8 +151,7 @@ static void apply_held_locked(struct metadata *metadata, size_t index) REQUIRES(
 }
 
 /* Move the records that were too young to the front. */
-static void compact_locked(struct metadata *metadata, size_t nr_applied)
-	REQUIRES(metadata->lock)
+static void compact_locked(struct metadata *metadata, size_t nr_applied) REQUIRES(metadata->lock)
 {
 	size_t nr_left = metadata->nr_held - nr_applied;
 	unsigned char *bytes;
@@ -261,8 +256,8 @@ static void run(void *arg)
 		nr = epoll_wait(metadata->epoll_fd, events, ARRAY_SIZE(events), wait_ms);
 		if (nr > 0)
 			forget_hung_up(metadata, events, nr);
-		wait_ms = drain(metadata, clock_now_ns() - METADATA_HOLDBACK_NS) ? BUSY_WAIT_MS :
-										   IDLE_WAIT_MS;
+		wait_ms = drain(metadata, clock_now_ns() - METADATA_HOLDBACK_NS) ? BUSY_WAIT_MS
+										 : IDLE_WAIT_MS;
 	}
 }
 

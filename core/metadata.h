@@ -26,7 +26,7 @@
 struct metadata;
 
 struct metadata_options {
-	struct event_set *events;	/* all of them borrowed */
+	struct event_set *events; /* all of them borrowed */
 	struct thread_table *table;
 	struct symbolizer *symbolizer;
 	struct dso *kernel;

@@ -89,7 +89,8 @@ static void add_feature_record(struct perf_data *data, const struct perf_event_h
 	const uint64_t *words = (const void *)(header + 1);
 
 	if (header->size >= 16 && words[0] < NR_FEATURES)
-		features_add(&data->features, (unsigned int)words[0], words + 1, header->size - 16U);
+		features_add(&data->features, (unsigned int)words[0], words + 1,
+			     header->size - 16U);
 }
 
 static void take_file_record(struct perf_data *data, const struct perf_event_header *header)
@@ -228,7 +229,8 @@ static int open_file(struct perf_data *data, const char *path, struct err *err)
 		return err_set(err, -errno, "%s", path);
 	if (S_ISDIR(st.st_mode))
 		return err_say(err, -EISDIR,
-			       "%s: is a folder, as perf record --threads makes it; only files can be replayed",
+			       "%s: is a folder, as perf record --threads makes it; only files can "
+			       "be replayed",
 			       path);
 	if (!S_ISREG(st.st_mode))
 		return err_say(err, -EINVAL, "%s: is no regular file", path);
@@ -240,15 +242,17 @@ static int check_magic(const struct perf_data *data, const struct file_header *h
 		       const char *path, struct err *err)
 {
 	if (data->size < 16)
-		return err_say(err, -EINVAL, "%s: is no perf.data file: only %" PRIu64 " bytes", path,
-			       data->size);
+		return err_say(err, -EINVAL, "%s: is no perf.data file: only %" PRIu64 " bytes",
+			       path, data->size);
 	if (header->magic == MAGIC_SWAPPED)
 		return err_say(err, -ENOTSUP,
-			       "%s: was recorded on a machine of the other byte order; replay it on one like that",
+			       "%s: was recorded on a machine of the other byte order; replay it "
+			       "on one like that",
 			       path);
 	if (!memcmp(&header->magic, MAGIC_OLD, sizeof(header->magic)))
 		return err_say(err, -ENOTSUP,
-			       "%s: is a perf.data file of the old format, which Linux 3.7 left", path);
+			       "%s: is a perf.data file of the old format, which Linux 3.7 left",
+			       path);
 	if (header->magic != MAGIC)
 		return err_say(err, -EINVAL, "%s: is no perf.data file", path);
 	if (header->size != 16 && (header->size < sizeof(*header) || data->size < sizeof(*header)))
@@ -284,8 +288,9 @@ static int read_attrs(struct perf_data *data, const struct file_header *header, 
 	int ret = 0;
 
 	if (size < PERF_ATTR_SIZE_VER0 + sizeof(struct section) || size > MAX_ATTR_BYTES)
-		return err_say(err, -EINVAL, "%s: is corrupt: its events have %" PRIu64 " bytes each",
-			       path, size);
+		return err_say(err, -EINVAL,
+			       "%s: is corrupt: its events have %" PRIu64 " bytes each", path,
+			       size);
 	bytes = read_section(data, &header->attrs, MAX_FEATURE_BYTES);
 	if (!bytes)
 		return err_say(err, -EINVAL, "%s: the description of its events cannot be read",
@@ -330,7 +335,8 @@ static int read_file_header(struct perf_data *data, const struct file_header *he
 	if (start > data->size)
 		return err_say(err, -EINVAL, "%s: is cut: it ends before its data begin", path);
 	if (!header->data.size) {
-		add_trouble(data, "its recorder did not end properly: host and kernel are not known");
+		add_trouble(data,
+			    "its recorder did not end properly: host and kernel are not known");
 	} else if (!is_inside(&header->data, data->size)) {
 		snprintf(data->trouble, sizeof(data->trouble),
 			 "the file is cut: %.4g%% of the data are there",
@@ -433,8 +439,8 @@ void perf_data_get_info(const struct perf_data *data, struct perf_data_info *ret
 		.is_pipe = data->is_pipe,
 	};
 	for (size_t i = 0; i < data->attrs.nr; i++)
-		ret_info->has_callchains |= !!(data->attrs.entries[i].format.sample_type &
-					       PERF_SAMPLE_CALLCHAIN);
+		ret_info->has_callchains |=
+			!!(data->attrs.entries[i].format.sample_type & PERF_SAMPLE_CALLCHAIN);
 }
 
 size_t perf_data_nr_events(const struct perf_data *data)
@@ -487,8 +493,7 @@ void perf_data_get_cpumap(const struct perf_data *data, struct cpumap *ret_map)
 	ret_map->nr_nodes = cpuset_nr(&ret_map->nodes);
 }
 
-size_t perf_data_build_id(struct perf_data *data, const char *path,
-			  unsigned char ret_id[static 20])
+size_t perf_data_build_id(struct perf_data *data, const char *path, unsigned char ret_id[static 20])
 {
 	return features_build_id(&data->features, path, ret_id);
 }

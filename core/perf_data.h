@@ -35,17 +35,17 @@ struct perf_data_event {
 struct perf_data_info {
 	const char *host, *release, *version, *arch, *command; /* version: of perf */
 	unsigned int nr_cpus, nr_cpus_online;
-	uint64_t size;		 /* of the file */
+	uint64_t size;		    /* of the file */
 	uint64_t first_ns, last_ns; /* times of the first and last sample */
 	bool is_pipe;
-	bool has_callchains;	 /* an event asked for them */
+	bool has_callchains; /* an event asked for them */
 };
 
 struct perf_data_figures {
-	uint64_t nr_records;	  /* kernel records so far */
-	uint64_t nr_malformed;	  /* ... that could not be decoded */
-	uint64_t nr_unsorted;	  /* ... that came later than the order of time allows */
-	uint64_t nr_skipped;	  /* records of perf's own that are not used */
+	uint64_t nr_records;		  /* kernel records so far */
+	uint64_t nr_malformed;		  /* ... that could not be decoded */
+	uint64_t nr_unsorted;		  /* ... that came later than the order of time allows */
+	uint64_t nr_skipped;		  /* records of perf's own that are not used */
 	uint64_t bytes_read, bytes_total; /* of the data */
 };
 

@@ -164,7 +164,8 @@ static void add_nodes(struct features *features, struct blob *blob)
 		node->id = take_u32(blob);
 		take(blob, 16); /* memory, all and free */
 		cpus = take_string(blob);
-		if (cpus && node->id < CPUMAP_MAX_CPUS && cpuset_parse(cpus, &node->cpus, NULL) == 0)
+		if (cpus && node->id < CPUMAP_MAX_CPUS &&
+		    cpuset_parse(cpus, &node->cpus, NULL) == 0)
 			features->nr_nodes++;
 		free(cpus);
 		if (blob->is_bad)

@@ -313,7 +313,7 @@ static const struct perf_event_header *align(struct file_input *input, const uns
 }
 
 bool file_input_next(struct file_input *input, const struct perf_event_header **ret_header,
-		struct chunk **ret_chunk)
+		     struct chunk **ret_chunk)
 {
 	struct perf_event_header header;
 	const unsigned char *bytes = NULL;

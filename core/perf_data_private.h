@@ -44,8 +44,8 @@ const char *zstd_stream_read(struct zstd_stream *stream, const void *input, size
 struct chunk {
 	size_t nr_refs;
 	size_t size;
-	uint64_t *live_bytes;	/* of all chunks of an input */
-	uint64_t words[];	/* the bytes, aligned */
+	uint64_t *live_bytes; /* of all chunks of an input */
+	uint64_t words[];     /* the bytes, aligned */
 };
 
 struct chunk *chunk_get(struct chunk *chunk);
@@ -59,16 +59,16 @@ struct stream {
 
 struct file_input {
 	int fd;
-	uint64_t offset, end;	/* in the file: what is read next, where the data ends */
+	uint64_t offset, end; /* in the file: what is read next, where the data ends */
 	uint64_t start;
 	struct stream raw;
 	struct stream inflated;
 	struct zstd_stream *zstd; /* NULL: nothing was compressed yet */
 	struct chunk *compressed; /* what is being decompressed; a reference, NULL: nothing */
 	const unsigned char *compressed_next, *compressed_end;
-	struct chunk *aligned;	/* the last record that had to be copied; a reference */
+	struct chunk *aligned; /* the last record that had to be copied; a reference */
 	uint64_t live_bytes;
-	char trouble[384];	/* "": none */
+	char trouble[384]; /* "": none */
 };
 
 /* @fd stays the caller's. */
@@ -82,7 +82,7 @@ void file_input_release(struct file_input *input);
  * input->trouble gives a reason for.
  */
 bool file_input_next(struct file_input *input, const struct perf_event_header **ret_header,
-		struct chunk **ret_chunk);
+		     struct chunk **ret_chunk);
 
 /* ---- perf_data_order.c: the records that wait for their turn ---- */
 

@@ -65,8 +65,9 @@ int zstd_stream_new(struct zstd_stream **ret_stream, struct err *err)
 	stream->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!stream->library || !find_functions(stream)) {
 		zstd_stream_free(stream);
-		return err_say(err, -ENOTSUP, "its records are compressed, which needs " LIBRARY
-					      " (Debian: libzstd1)");
+		return err_say(err, -ENOTSUP,
+			       "its records are compressed, which needs " LIBRARY
+			       " (Debian: libzstd1)");
 	}
 	stream->state = stream->create();
 	if (!stream->state || stream->is_error(stream->init(stream->state))) {

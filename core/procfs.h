@@ -50,12 +50,12 @@ size_t procfs_parse_maps(char *text, size_t len,
  * Returns 0 or a negative errno.
  */
 int procfs_list_processes(const char *proc, uint32_t **ret_ids, size_t *ret_nr) MUST_CHECK;
-int procfs_list_threads(const char *proc, uint32_t pid, uint32_t **ret_ids, size_t *ret_nr)
-	MUST_CHECK;
+int procfs_list_threads(const char *proc, uint32_t pid, uint32_t **ret_ids,
+			size_t *ret_nr) MUST_CHECK;
 
 /* Effective uid and parent of @pid; -ESRCH when it is gone. Either output may be NULL. */
-int procfs_read_owner(const char *proc, uint32_t pid, uint32_t *ret_uid, uint32_t *ret_ppid)
-	MUST_CHECK;
+int procfs_read_owner(const char *proc, uint32_t pid, uint32_t *ret_uid,
+		      uint32_t *ret_ppid) MUST_CHECK;
 
 /* An integer sysctl, e.g. "kernel/perf_event_paranoid", below PROC/sys. */
 int procfs_read_sysctl(const char *proc, const char *name, long *ret_value) MUST_CHECK;

@@ -28,7 +28,7 @@
 #define PROFILE_NO_OFFSET UINT64_MAX
 
 enum cell_flags {
-	CELL_KERNEL = 1 << 0,	  /* kernel, hypervisor or guest kernel address */
+	CELL_KERNEL = 1 << 0, /* kernel, hypervisor or guest kernel address */
 	CELL_GUEST = 1 << 1,
 	CELL_IDLE_TASK = 1 << 2,  /* pid 0 */
 	CELL_UNRESOLVED = 1 << 3, /* no map known at the address, or the task unknown */
@@ -43,7 +43,7 @@ struct cell_key {
 	uint32_t chain;	   /* callers; CHAIN_NONE: none */
 	uint16_t cpu;	   /* PROFILE_NO_CPU: coarsened */
 	uint16_t event;
-	uint8_t flags;	   /* enum cell_flags */
+	uint8_t flags; /* enum cell_flags */
 };
 
 struct weight {
@@ -60,7 +60,7 @@ struct profile_limits {
 
 struct profile_stats {
 	uint64_t nr_cells;
-	uint64_t nr_coarsened;	/* cells that lost detail so far */
+	uint64_t nr_coarsened; /* cells that lost detail so far */
 	uint64_t nr_slots;
 	uint64_t slot_bytes;
 	uint64_t nr_chain_nodes;
@@ -105,8 +105,8 @@ enum window_kind {
 
 struct window {
 	enum window_kind kind;
-	uint64_t length_ns;	 /* WINDOW_TIME */
-	uint64_t refresh_ns;	 /* WINDOW_DECAY: time in which a weight falls to 7/8 */
+	uint64_t length_ns;  /* WINDOW_TIME */
+	uint64_t refresh_ns; /* WINDOW_DECAY: time in which a weight falls to 7/8 */
 };
 
 /* A cell as a query sees it. Pointers borrowed until the profile changes. */

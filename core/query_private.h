@@ -70,7 +70,7 @@ struct frame {
 	const char *symbol; /* FRAME_NAMED */
 	const char *raw;    /* the same as the object has it; no part of the identity */
 	uint64_t offset;
-	uint64_t hash;	 /* of the content: the same in every run */
+	uint64_t hash;			 /* of the content: the same in every run */
 	const struct frame_place *place; /* in the snapshot, for chains; NULL: not yet */
 	uint32_t in_row; /* the frame that stands for it in a row of the sort keys */
 	uint8_t kind;	 /* enum frame_kind */

@@ -53,9 +53,9 @@ struct reader {
 	struct tally *deferred; /* what has to wait; swapped with tally at reader_clear() */
 	uint8_t *tries;		/* of each tuple of tally: how often it was put off */
 	size_t nr_tries, nr_tries_allocated;
-	uint8_t *next_tries;	/* the same for deferred */
+	uint8_t *next_tries; /* the same for deferred */
 	size_t nr_next_tries, nr_next_tries_allocated;
-	size_t nr_located;	/* tuples of tally that reader_locate() is done with */
+	size_t nr_located; /* tuples of tally that reader_locate() is done with */
 	struct placed *placed;
 	size_t nr_placed, nr_placed_allocated;
 	struct location *frames;
@@ -388,8 +388,8 @@ static void place_user_frames(struct reader *reader, struct task *task, uint64_t
 static void place_chain(struct reader *reader, struct task *task, const struct tuple *tuple)
 {
 	const uint64_t *chain = tally_chain(reader->tally, tuple);
-	uint64_t context = tuple->cpumode == PERF_RECORD_MISC_KERNEL ? PERF_CONTEXT_KERNEL :
-								       PERF_CONTEXT_USER;
+	uint64_t context =
+		tuple->cpumode == PERF_RECORD_MISC_KERNEL ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
 	bool is_first = true;
 	size_t nr_user = 0;
 
@@ -453,10 +453,14 @@ static bool place(struct reader *reader, const struct tuple *tuple, size_t index
 		mem_grow(reader->placed, reader->nr_placed, reader->nr_placed_allocated);
 		placed = &reader->placed[reader->nr_placed++];
 		*placed = (struct placed){
-			.key = { .task = task_get(cached->task), .comm = str_get(cached->comm),
-				 .dso = location.dso, .offset = location.offset,
-				 .chain = CHAIN_NONE, .cpu = (uint16_t)tuple->cpu,
-				 .event = tuple->event, .flags = flags },
+			.key = { .task = task_get(cached->task),
+				 .comm = str_get(cached->comm),
+				 .dso = location.dso,
+				 .offset = location.offset,
+				 .chain = CHAIN_NONE,
+				 .cpu = (uint16_t)tuple->cpu,
+				 .event = tuple->event,
+				 .flags = flags },
 			.nr_samples = tuple->nr_samples,
 			.period = tuple->period,
 			.frame = reader->nr_frames,

@@ -34,9 +34,9 @@ enum reader_affinity {
 };
 
 struct reader_options {
-	struct event_set *events;	/* all of them borrowed; NULL: there are no rings */
+	struct event_set *events; /* all of them borrowed; NULL: there are no rings */
 	struct thread_table *table;
-	struct synth *synth;		/* asked for unknown tasks; NULL: they stay unknown */
+	struct synth *synth; /* asked for unknown tasks; NULL: they stay unknown */
 	struct dso *kernel, *unknown, *guest;
 	const struct cpumap *cpumap;
 	enum reader_affinity affinity;
@@ -44,10 +44,10 @@ struct reader_options {
 
 /* A located tuple: what goes to profile_add(). Its references are the reader's. */
 struct placed {
-	struct cell_key key;	/* key.chain is not set: frames are to be added */
+	struct cell_key key; /* key.chain is not set: frames are to be added */
 	uint64_t nr_samples;
 	uint64_t period;
-	size_t frame;		/* first of its callers, see reader_frames() */
+	size_t frame; /* first of its callers, see reader_frames() */
 	size_t nr_frames;
 };
 
@@ -55,10 +55,10 @@ struct placed {
 struct reader_figures {
 	uint64_t nr_samples;
 	uint64_t nr_malformed;
-	uint64_t nr_unknown_id;	/* samples of an event that is none of ours */
+	uint64_t nr_unknown_id; /* samples of an event that is none of ours */
 	uint64_t nr_throttled;
-	uint64_t nr_lost;	/* LOST and LOST_SAMPLES records in the sample rings */
-	uint64_t nr_deferred;	/* now: samples that wait for their task's maps */
+	uint64_t nr_lost;		     /* LOST and LOST_SAMPLES records in the sample rings */
+	uint64_t nr_deferred;		     /* now: samples that wait for their task's maps */
 	uint64_t nr_moves, nr_moves_refused; /* to another node or CPU */
 	uint64_t copy_ns, decode_ns, locate_ns;
 };

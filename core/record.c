@@ -21,8 +21,8 @@
 #include <sys/mman.h>
 
 /* Newer than the headers we may be built with. */
-#define FORMAT_LOST (UINT64_C(1) << 4)		   /* PERF_FORMAT_LOST, 6.0 */
-#define BRANCH_COUNTERS (UINT64_C(1) << 19)	   /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
+#define FORMAT_LOST (UINT64_C(1) << 4)	    /* PERF_FORMAT_LOST, 6.0 */
+#define BRANCH_COUNTERS (UINT64_C(1) << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
 
 /* Types that only perf(1) writes, into its files. */
 #define FIRST_FILE_TYPE 64
@@ -30,9 +30,9 @@
 #define WORDS_OF_BRANCH 3
 
 /* Sample fields whose place is fixed by those before. */
-#define FIXED_FIELDS                                                                            \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |         \
-	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |          \
+#define FIXED_FIELDS                                                                    \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
 	 PERF_SAMPLE_PERIOD)
 
 struct cursor {
@@ -296,7 +296,7 @@ bool record_decode_sample(const struct record_format *format,
 
 static size_t trailer_words(uint64_t type)
 {
-	return (size_t)!!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
+	return (size_t) !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
 	       !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
 	       !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
 }
@@ -494,8 +494,7 @@ static void (*const takers[])(struct cursor *body, struct record *record) = {
 };
 
 enum record_result record_decode(const struct record_format *format,
-				 const struct perf_event_header *header,
-				 struct record *ret_record)
+				 const struct perf_event_header *header, struct record *ret_record)
 {
 	struct cursor body = body_of(header);
 

@@ -21,8 +21,8 @@
 
 /* What the events ask for; the same for all events of a set. */
 struct record_format {
-	uint64_t sample_type;	/* PERF_SAMPLE_* */
-	uint64_t read_format;	/* PERF_FORMAT_*, for PERF_SAMPLE_READ */
+	uint64_t sample_type; /* PERF_SAMPLE_* */
+	uint64_t read_format; /* PERF_FORMAT_*, for PERF_SAMPLE_READ */
 	uint64_t branch_sample_type;
 	uint64_t sample_regs_user;
 	uint64_t sample_regs_intr;
@@ -33,7 +33,7 @@ struct record_format {
 struct sample {
 	uint64_t id;
 	uint64_t ip;
-	uint64_t time;	 /* ns of the events' clock */
+	uint64_t time; /* ns of the events' clock */
 	uint64_t addr;
 	uint64_t period; /* 1 when not sampled */
 	uint64_t weight;
@@ -47,9 +47,9 @@ struct sample {
 	size_t nr_chain;
 	const uint64_t *user_regs; /* nr by sample_regs_user; NULL: none */
 	uint64_t user_abi;
-	const void *user_stack;	   /* NULL: none */
-	size_t user_stack_size;	   /* bytes that are valid (dyn_size) */
-	const void *raw;	   /* tracepoint data */
+	const void *user_stack; /* NULL: none */
+	size_t user_stack_size; /* bytes that are valid (dyn_size) */
+	const void *raw;	/* tracepoint data */
 	uint32_t raw_size;
 };
 
@@ -68,8 +68,8 @@ struct record_id {
  * only fields up to PERIOD are asked for.
  */
 bool record_decode_sample(const struct record_format *format,
-			  const struct perf_event_header *header, struct sample *ret_sample)
-	MUST_CHECK;
+			  const struct perf_event_header *header,
+			  struct sample *ret_sample) MUST_CHECK;
 
 /*
  * Only who, when and where of any record, SAMPLE too, for sorting and routing. False
@@ -87,10 +87,10 @@ struct record {
 		struct { /* MMAP, MMAP2 */
 			uint32_t pid, tid;
 			uint64_t addr, len, pgoff;
-			uint32_t maj, min;	    /* 0 with MMAP and with a build id */
+			uint32_t maj, min; /* 0 with MMAP and with a build id */
 			uint64_t ino, ino_generation;
-			uint32_t prot, flags; /* MMAP: PROT_EXEC unless MISC_MMAP_DATA */
-			uint8_t build_id_size;	    /* 0: none */
+			uint32_t prot, flags;  /* MMAP: PROT_EXEC unless MISC_MMAP_DATA */
+			uint8_t build_id_size; /* 0: none */
 			unsigned char build_id[20];
 			const char *filename;
 		} mmap;

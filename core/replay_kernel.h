@@ -14,12 +14,12 @@
 
 /* What a recording tells of it. */
 struct kernel_facts {
-	char release[72];	/* "": not known */
+	char release[72]; /* "": not known */
 	unsigned char build_id[20];
-	size_t build_id_size;	/* 0: not known */
-	char symbol[32];	/* a function and where it was; "": not known */
+	size_t build_id_size; /* 0: not known */
+	char symbol[32];      /* a function and where it was; "": not known */
 	uint64_t address;
-	uint64_t text_end;	/* of the kernel's code */
+	uint64_t text_end; /* of the kernel's code */
 };
 
 /* @proc "/proc", @sysfs "/sys". Reads files. */

@@ -67,8 +67,8 @@ struct ring {
 	const unsigned char *bytes;
 	uint64_t base; /* position of bytes[0] */
 	size_t len;
-	size_t next;   /* offset of the next record */
-	bool is_cut;   /* the copy ends where the kernel overtook us, perhaps within a record */
+	size_t next;	  /* offset of the next record */
+	bool is_cut;	  /* the copy ends where the kernel overtook us, perhaps within a record */
 	size_t last_size; /* of the record handed out last, 0: none */
 	uint64_t walked_bytes, walked_records; /* handed out and not taken back */
 
@@ -124,7 +124,8 @@ static void ring_buffer_reserve(struct ring_buffer *buffer, size_t size)
 		return;
 	/* The old bytes are of no use: nothing to move. */
 	ring_buffer_unmap(buffer);
-	buffer->bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	buffer->bytes =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffer->bytes == MAP_FAILED)
 		die("out of memory (%zu bytes for a ring's copy)", size);
 	buffer->nr_allocated = size;
@@ -173,8 +174,7 @@ static int map_error(struct err *err, int code, size_t size)
 	return code;
 }
 
-int ring_open(int fd, enum ring_kind kind, size_t nr_pages, struct ring **ret_ring,
-	      struct err *err)
+int ring_open(int fd, enum ring_kind kind, size_t nr_pages, struct ring **ret_ring, struct err *err)
 {
 	int prot = kind == RING_OVERWRITE ? PROT_READ : PROT_READ | PROT_WRITE;
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);

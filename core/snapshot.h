@@ -53,18 +53,19 @@ struct view_spec {
 	enum sort_key order_key; /* with ORDER_KEY */
 	bool inverted;		 /* smallest weight first; with ORDER_KEY: last key first */
 	enum view_window window;
-	uint64_t window_ns;	 /* with VIEW_WINDOW_TIME */
+	uint64_t window_ns; /* with VIEW_WINDOW_TIME */
 	bool hide_kernel, hide_user;
 	bool show_idle;
-	bool relative;		 /* shares of what the filters leave; else of all */
-	double percent_limit;	 /* rows below are counted, not shown */
-	int event;		 /* rank of the event shown; -1: all of them */
-	bool children;		 /* rows for callers too, with a children column */
-	bool chains;		 /* fill chains of rows */
-	size_t max_chains;	 /* per row, heaviest first; 0: 32, SIZE_MAX: all */
-	size_t max_rows;	 /* heaviest with children first; 0: 20000, SIZE_MAX: all */
-	char filter[256];	 /* core/filter.h; "": none */
-	char comms[256], dsos[256], symbols[256]; /* --comms --dsos --symbols: comma lists; "": all */
+	bool relative;	      /* shares of what the filters leave; else of all */
+	double percent_limit; /* rows below are counted, not shown */
+	int event;	      /* rank of the event shown; -1: all of them */
+	bool children;	      /* rows for callers too, with a children column */
+	bool chains;	      /* fill chains of rows */
+	size_t max_chains;    /* per row, heaviest first; 0: 32, SIZE_MAX: all */
+	size_t max_rows;      /* heaviest with children first; 0: 20000, SIZE_MAX: all */
+	char filter[256];     /* core/filter.h; "": none */
+	char comms[256], dsos[256],
+		symbols[256]; /* --comms --dsos --symbols: comma lists; "": all */
 };
 
 /* Defaults: comm,dso,symbol; self; last 10 s; all levels; no idle; absolute shares. */
@@ -73,30 +74,30 @@ void view_spec_init(struct view_spec *spec);
 enum row_level { LEVEL_USER, LEVEL_KERNEL, LEVEL_GUEST_USER, LEVEL_GUEST_KERNEL, LEVEL_HYPERVISOR };
 
 struct row {
-	uint64_t id;	    /* the same row in the next snapshot has the same id (a hash of its keys) */
-	double self_share;  /* 0..1 of the base, see header.base_period */
+	uint64_t id; /* the same row in the next snapshot has the same id (a hash of its keys) */
+	double self_share;     /* 0..1 of the base, see header.base_period */
 	double children_share; /* >= self; == self without chains */
 	double period, children_period;
 	double nr_samples;
-	const char *comm;   /* "" where a key is not in use */
-	const char *dso;    /* short name */
+	const char *comm; /* "" where a key is not in use */
+	const char *dso;  /* short name */
 	const char *dso_path;
 	const char *symbol; /* name, or "0xoffset" when it has none */
 	const char *event;
-	int64_t pid, tid;   /* -1: many or not in use */
-	int cpu, node;	    /* -1 likewise */
+	int64_t pid, tid; /* -1: many or not in use */
+	int cpu, node;	  /* -1 likewise */
 	enum row_level level;
-	bool symbol_pending; /* the name may still come */
-	bool unresolved;     /* no map is known at the address */
+	bool symbol_pending;	       /* the name may still come */
+	bool unresolved;	       /* no map is known at the address */
 	size_t first_chain, nr_chains; /* into snapshot_chain() */
 };
 
 /* Where a frame of a chain is. The same place has the same address in a snapshot. */
 struct frame_place {
-	const char *name;     /* of the symbol; "[object]" when it has none, or none yet */
-	const char *dso;      /* short name */
+	const char *name; /* of the symbol; "[object]" when it has none, or none yet */
+	const char *dso;  /* short name */
 	const char *dso_path;
-	uint64_t offset;      /* in the object, where there is no symbol; else 0 */
+	uint64_t offset; /* in the object, where there is no symbol; else 0 */
 	bool has_symbol;
 	bool kernel;
 };
@@ -106,8 +107,8 @@ struct frame_place {
  * asked for, they hold all samples of the row.
  */
 struct row_chain {
-	const char *const *frames; /* "symbol" or "[dso]+0xoffset" */
-	const bool *frames_kernel; /* whether each is a kernel frame */
+	const char *const *frames;		 /* "symbol" or "[dso]+0xoffset" */
+	const bool *frames_kernel;		 /* whether each is a kernel frame */
 	const struct frame_place *const *places; /* of each; NULL: they were not set */
 	size_t nr_frames;
 	double nr_samples;
@@ -129,42 +130,42 @@ struct event_figures {
 /* The figures of DESIGN 9. Times in ns, shares 0..1. */
 struct snapshot_header {
 	const char *host, *kernel;
-	const char *event;	   /* names of the events shown */
-	const char *target;	   /* "all processes", "pid 1234 and children", ... */
+	const char *event;  /* names of the events shown */
+	const char *target; /* "all processes", "pid 1234 and children", ... */
 	const char *filter;
-	uint64_t time_ns;	   /* clock when it was made */
-	uint64_t wall_time_ns;	   /* CLOCK_REALTIME of the same moment */
-	uint64_t elapsed_ns;	   /* since the events were enabled */
-	uint64_t sequence;	   /* ticks so far */
+	uint64_t time_ns;	      /* clock when it was made */
+	uint64_t wall_time_ns;	      /* CLOCK_REALTIME of the same moment */
+	uint64_t elapsed_ns;	      /* since the events were enabled */
+	uint64_t sequence;	      /* ticks so far */
 	uint64_t freq, sample_period; /* one of them is 0 */
 	unsigned int nr_cpus, nr_cpus_online, nr_cpus_open, nr_nodes;
 	bool has_nodes;
-	uint64_t refresh_ns;	   /* asked for */
+	uint64_t refresh_ns;	       /* asked for */
 	uint64_t effective_refresh_ns; /* in use: early frames, adapted */
 	enum view_window window;
-	uint64_t window_ns;	   /* what the window covers really */
-	double samples_per_sec;	   /* received in the last tick */
-	uint64_t nr_samples;	   /* in the window, before filters, idle included */
-	double shown_samples;	   /* in the window after filters */
-	double base_period;	   /* what shares are of */
+	uint64_t window_ns;	/* what the window covers really */
+	double samples_per_sec; /* received in the last tick */
+	uint64_t nr_samples;	/* in the window, before filters, idle included */
+	double shown_samples;	/* in the window after filters */
+	double base_period;	/* what shares are of */
 	bool relative;
-	double idle_share;	   /* of all samples in the window */
-	double kernel_share;	   /* of shown samples */
-	uint64_t nr_lost;	   /* since the start: the kernel could not write them */
+	double idle_share;   /* of all samples in the window */
+	double kernel_share; /* of shown samples */
+	uint64_t nr_lost;    /* since the start: the kernel could not write them */
 	uint64_t nr_lost_metadata;
-	uint64_t nr_overwritten;   /* since the start */
+	uint64_t nr_overwritten; /* since the start */
 	uint64_t nr_throttled;
 	uint64_t nr_corrupt;
-	double unresolved_share;   /* of shown samples: no map known at the address */
-	double unnamed_share;	   /* map known, no symbol (a stripped file), pending not counted */
-	double pending_share;	   /* name still being looked up, with chains also of a caller */
-	double outside_share;	   /* of other targets (filter in user space), 0 otherwise */
-	uint64_t read_ns;	   /* last tick: reading the rings */
-	uint64_t tick_ns;	   /* last tick: all of it */
-	double read_share;	   /* read_ns of the refresh */
-	double self_cpu;	   /* own CPU time per wall time over the last ticks; 1.0 is one CPU */
+	double unresolved_share; /* of shown samples: no map known at the address */
+	double unnamed_share;	 /* map known, no symbol (a stripped file), pending not counted */
+	double pending_share;	 /* name still being looked up, with chains also of a caller */
+	double outside_share;	 /* of other targets (filter in user space), 0 otherwise */
+	uint64_t read_ns;	 /* last tick: reading the rings */
+	uint64_t tick_ns;	 /* last tick: all of it */
+	double read_share;	 /* read_ns of the refresh */
+	double self_cpu; /* own CPU time per wall time over the last ticks; 1.0 is one CPU */
 	uint64_t self_rss_bytes;
-	uint64_t nr_scans;	   /* of /proc, begun so far; the figures are of the last one */
+	uint64_t nr_scans; /* of /proc, begun so far; the figures are of the last one */
 	uint64_t scan_done, scan_total, scan_ns;
 	bool scan_finished;
 	unsigned int scan_workers; /* at most at once */
@@ -174,7 +175,7 @@ struct snapshot_header {
 	bool kernel_excluded, kernel_hidden, own_processes_only, overwrite;
 	bool target_gone;
 	bool has_chains;
-	size_t nr_rows_hidden;	   /* by percent_limit or the row limit */
+	size_t nr_rows_hidden; /* by percent_limit or the row limit */
 };
 
 /* How to read a figure of the engine. */

@@ -27,7 +27,7 @@ struct tuple {
 	uint32_t pid, tid, cpu;
 	uint16_t event;
 	uint8_t cpumode;
-	bool separate;	   /* never merged with another */
+	bool separate; /* never merged with another */
 };
 
 struct tally;

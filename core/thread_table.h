@@ -27,7 +27,7 @@ struct task;
 struct thread_table;
 
 struct thread_table_options {
-	struct dso_table *dsos;	/* borrowed, must outlive the table */
+	struct dso_table *dsos; /* borrowed, must outlive the table */
 	size_t max_tasks;	/* 0: default (1 << 20); oldest dead ones go first */
 	/* Called for each dso seen for the first time, outside all locks; may be NULL. */
 	void (*on_new_dso)(void *arg, struct dso *dso);
@@ -35,17 +35,18 @@ struct thread_table_options {
 };
 
 struct thread_table_stats {
-	uint64_t nr_tasks;	/* in the table, dead ones included */
+	uint64_t nr_tasks; /* in the table, dead ones included */
 	uint64_t nr_live;
 	uint64_t nr_processes;
 	uint64_t nr_spaces;
-	uint64_t nr_evicted;	/* dead tasks forgotten although referenced facts might be asked for */
-	uint64_t nr_scanned;	/* processes that synthesis delivered */
+	uint64_t nr_evicted; /* dead tasks forgotten although referenced facts might be asked for */
+	uint64_t nr_scanned; /* processes that synthesis delivered */
 };
 
 /* @options is copied. Never NULL. */
 struct thread_table *thread_table_new(const struct thread_table_options *options);
-void thread_table_free(struct thread_table *table); /* NULL is fine; task references must be put before */
+void thread_table_free(
+	struct thread_table *table); /* NULL is fine; task references must be put before */
 
 /* ---- facts from records; @time_ns is the record's ---- */
 
@@ -78,7 +79,7 @@ struct synth_thread {
 /* What one scan of /proc/PID found. Plain data, borrowed during the call. */
 struct synth_process {
 	uint32_t pid, ppid;
-	uint32_t uid;		/* effective; UINT32_MAX: not known */
+	uint32_t uid; /* effective; UINT32_MAX: not known */
 	bool kernel_thread;
 	bool has_maps;		/* the maps could be read (empty counts) */
 	uint64_t scan_start_ns; /* clock before the first file was opened */
@@ -147,10 +148,12 @@ void thread_table_check_invariants(struct thread_table *table);
 struct task *task_get(struct task *task);
 void task_put(struct task *task); /* NULL is fine */
 
-uint32_t task_pid(const struct task *task); /* thread group id; 0: idle; UINT32_MAX: exited, not known which */
+uint32_t task_pid(const struct task *
+			  task); /* thread group id; 0: idle; UINT32_MAX: exited, not known which */
 uint32_t task_tid(const struct task *task);
 
-/* Name of the thread at @time_ns / of its process's main thread now; references, never NULL ("" unknown). */
+/* Name of the thread at @time_ns / of its process's main thread now; references, never NULL (""
+ * unknown). */
 struct str *task_comm(struct thread_table *table, struct task *task, uint64_t time_ns);
 struct str *task_process_comm(struct thread_table *table, struct task *task);
 

@@ -166,8 +166,8 @@ static void note_rings(struct collector *collector, uint64_t covers_ns)
 		if (!cpu->samples)
 			continue;
 		ring_get_stats(cpu->samples, &stats);
-		bytes = stats.bytes_read - seen->bytes_read +
-			stats.bytes_overwritten - seen->bytes_overwritten;
+		bytes = stats.bytes_read - seen->bytes_read + stats.bytes_overwritten -
+			seen->bytes_overwritten;
 		collector->drain_bytes = MAX(collector->drain_bytes, bytes);
 		collector->cpu_overwritten[i] += stats.nr_overwritten - seen->nr_overwritten;
 		collector->nr_overwritten += stats.nr_overwritten - seen->nr_overwritten;
@@ -361,8 +361,8 @@ void tick_end(struct collector *collector, uint64_t refresh_ns)
 	tick_note_self(collector, header, now_ns);
 	header->sequence++;
 	header->samples_per_sec = covers_ns ? (double)collector->tick_samples *
-						      (double)NSEC_PER_SEC / (double)covers_ns :
-					      0;
+						      (double)NSEC_PER_SEC / (double)covers_ns
+					    : 0;
 	header->read_ns = collector->tick_read_ns;
 	header->tick_ns = tick_ns;
 	header->refresh_ns = refresh_ns;
@@ -431,9 +431,10 @@ static void refresh_cpus(struct collector *collector)
 	if (!changed && !event_set_has_dead_cpus(collector->options.events))
 		return;
 	metadata_pause(collector->metadata);
-	note_trouble(collector, event_set_refresh_cpus(collector->options.events,
-						       collector->options.cpumap, &nr_opened,
-						       &nr_closed, &err), &err);
+	note_trouble(collector,
+		     event_set_refresh_cpus(collector->options.events, collector->options.cpumap,
+					    &nr_opened, &nr_closed, &err),
+		     &err);
 	metadata_resume(collector->metadata);
 	memset(collector->rings_seen, 0,
 	       collector->nr_cpu_figures * sizeof(*collector->rings_seen));
@@ -500,8 +501,8 @@ static void fill_replay_header(struct collector *collector, struct snapshot *sna
 	if (header->target_gone)
 		return;
 	snprintf(text, sizeof(text), "%s, %.0f%% read", collector->options.target_text,
-		 file->bytes_total ? 100 * (double)file->bytes_read / (double)file->bytes_total :
-				     100.0);
+		 file->bytes_total ? 100 * (double)file->bytes_read / (double)file->bytes_total
+				   : 100.0);
 	header->target = snapshot_add_string(snapshot, text);
 }
 
@@ -581,19 +582,22 @@ static void add_origin_notes(struct collector *collector, struct snapshot *snaps
 	replay_get_info(collector->options.replay, &info);
 	if (stats.kernel_differs) {
 		snprintf(text, sizeof(text),
-			 "no kernel names: the kernel that was recorded (%.64s) is not the one that runs here, or its addresses are hidden",
+			 "no kernel names: the kernel that was recorded (%.64s) is not the one "
+			 "that runs here, or its addresses are hidden",
 			 info.release[0] ? info.release : "not said which");
 		snapshot_add_note(snapshot, NOTE_WARN, text);
 	}
 	if (stats.nr_differing) {
 		snprintf(text, sizeof(text),
-			 "objects without names, since their files here are not those that were recorded: %llu",
+			 "objects without names, since their files here are not those that were "
+			 "recorded: %llu",
 			 (unsigned long long)stats.nr_differing);
 		snapshot_add_note(snapshot, NOTE_WARN, text);
 	}
 	if (stats.nr_unverified) {
 		snprintf(text, sizeof(text),
-			 "objects known by path alone, whose names are wrong if the files differ: %llu",
+			 "objects known by path alone, whose names are wrong if the files differ: "
+			 "%llu",
 			 (unsigned long long)stats.nr_unverified);
 		snapshot_add_note(snapshot, NOTE_WARN, text);
 	}
@@ -634,13 +638,16 @@ static void add_notes(struct collector *collector, struct snapshot *snapshot)
 	if (collector->trouble[0])
 		snapshot_add_note(snapshot, NOTE_WARN, collector->trouble);
 	if (header->nr_lost_metadata)
-		snapshot_add_note(snapshot, NOTE_WARN,
-				  "records of tasks and maps were lost: some names may be missing or wrong");
+		snapshot_add_note(
+			snapshot, NOTE_WARN,
+			"records of tasks and maps were lost: some names may be missing or wrong");
 	if (header->target_gone && !collector->options.replay)
-		snapshot_add_note(snapshot, NOTE_WARN, "target has exited: these are its last samples");
-	if (header->kernel_hidden)
 		snapshot_add_note(snapshot, NOTE_WARN,
-				  "kernel addresses are hidden (kernel.kptr_restrict): no kernel names");
+				  "target has exited: these are its last samples");
+	if (header->kernel_hidden)
+		snapshot_add_note(
+			snapshot, NOTE_WARN,
+			"kernel addresses are hidden (kernel.kptr_restrict): no kernel names");
 	if (collector->options.replay) {
 		add_replay_notes(collector, snapshot);
 		return;

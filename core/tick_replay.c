@@ -88,8 +88,8 @@ static void note_figures(struct collector *collector, uint64_t length_ns)
 		collector->tick_samples += collector->cpu_samples[i];
 	}
 	header->samples_per_sec = length_ns ? (double)collector->tick_samples *
-						      (double)NSEC_PER_SEC / (double)length_ns :
-					      0;
+						      (double)NSEC_PER_SEC / (double)length_ns
+					    : 0;
 	collector->tick_samples = 0;
 	tick_note_cpu_shares(collector, length_ns);
 }
@@ -118,8 +118,8 @@ void tick_replay_end(struct collector *collector, uint64_t refresh_ns)
 	collector->tick_start_ns = collector->cut_ns;
 	if (collector->cut_ns > add_time(collector->trimmed_ns, TRIM_NS)) {
 		collector->trimmed_ns = collector->cut_ns;
-		thread_table_trim(collector->table, collector->cut_ns > KEEP_DEAD_NS ?
-							    collector->cut_ns - KEEP_DEAD_NS :
-							    0);
+		thread_table_trim(collector->table, collector->cut_ns > KEEP_DEAD_NS
+							    ? collector->cut_ns - KEEP_DEAD_NS
+							    : 0);
 	}
 }

@@ -24,8 +24,8 @@ void symbol_accounts_put(struct symbol_accounts *accounts);
 
 /*
  * Load @dso, or look for what is newer than at the last time, and say when asking
- * again is worth it. @origin: of what recording; NULL: of none. One worker at a time may do this to a dso; blocks on files.
- * Returns true when look-ups may have other answers now.
+ * again is worth it. @origin: of what recording; NULL: of none. One worker at a time may do this to
+ * a dso; blocks on files. Returns true when look-ups may have other answers now.
  */
 bool symbol_loader_load(struct dso *dso, const char *proc, const struct symbol_origin *origin);
 

@@ -54,9 +54,10 @@ struct symbolizer_stats {
 	uint64_t nr_waiting;   /* requests not yet done */
 	uint64_t symbol_bytes; /* memory of the symbol tables */
 	bool kernel_hidden;    /* kallsyms shows zeros: kptr_restrict */
-	/* Of a recording: files that are not those recorded, so not used; and used by path alone. */
+	/* Of a recording: files that are not those recorded, so not used; and used by path alone.
+	 */
 	uint64_t nr_differing, nr_unverified;
-	bool kernel_differs;   /* ... and the kernel is another one */
+	bool kernel_differs; /* ... and the kernel is another one */
 };
 
 enum lookup {

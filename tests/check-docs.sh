@@ -29,7 +29,7 @@ for file in man/symtop.1 completions/symtop completions/_symtop completions/symt
 	done
 	[ -z "$missing" ] || echo "# $file lacks:$missing"
 	[ -z "$missing" ] && status=0 || status=1
-	result $status "$file has every option"
+	result "$status" "$file has every option"
 done
 
 # And the other way round: the man page names no option that is not there.
@@ -40,7 +40,7 @@ done
 extra=$(echo "$extra" | sed 's/ num-thread-synthesize//')
 [ -z "$extra" ] || echo "# the man page invents:$extra"
 [ -z "$extra" ] && status=0 || status=1
-result $status "the man page names no option that is not there"
+result "$status" "the man page names no option that is not there"
 
 # Formats of --help, each with its suffixes.
 formats=$("$symtop" --help | sed -n '/^Formats/,/^$/s/^  \([a-z]*\) *\(\..*\)/\1 \2/p')
@@ -54,17 +54,17 @@ for file in man/symtop.1 completions/symtop completions/_symtop completions/symt
 	done)
 	[ -z "$missing" ] || echo "# $file lacks formats: $(echo "$missing" | tr '\n' ' ')"
 	[ -z "$missing" ] && status=0 || status=1
-	result $status "$file has every format"
+	result "$status" "$file has every format"
 done
 
 if [ -n "${MANDOC:-}" ]; then
 	"$MANDOC" -T lint -W warning "$srcdir/man/symtop.1" >&2 && status=0 || status=1
-	result $status "mandoc -T lint is content"
+	result "$status" "mandoc -T lint is content"
 else
 	nr=$((nr + 1))
 	echo "ok $nr - mandoc -T lint # SKIP no mandoc here"
 fi
 
 bash -n "$srcdir/completions/symtop" && status=0 || status=1
-result $status "the bash completion parses"
+result "$status" "the bash completion parses"
 echo "1..$nr"

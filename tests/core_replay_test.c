@@ -111,9 +111,9 @@ static void test_samples_are_placed_as_things_were_at_their_time(void **state)
 	/* The child has its parent's name and maps until it takes its own name. */
 	assert_string_equal(tables.places,
 			    "first:first+20 first:first+10 first:first+10 first:first+10 "
-			    "second:[kernel]+ffffffff81000010 ");
+			    "second:first+10 second:[kernel]+ffffffff81000010 ");
 	replay_get_figures(replay, &figures);
-	assert_int_equal(figures.nr_samples, 5);
+	assert_int_equal(figures.nr_samples, 6);
 	assert_int_equal(figures.first_ns, 1000);
 	assert_int_equal(figures.last_ns, 2800);
 	assert_int_equal(figures.nr_malformed, 0);

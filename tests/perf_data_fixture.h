@@ -224,6 +224,7 @@ static inline void add_data(struct bytes *to)
 	add_round(to);
 	add_sample(to, 0x400010, 101, 2600, 12);
 	add_comm(to, 101, "second", 2700, 0);
+	add_sample(to, 0x400010, 101, 2750, 12);
 	add_sample(to, 0xffffffff81000010, 101, 2800, 11);
 	add_task(to, PERF_RECORD_EXIT, 101, 100, 2900);
 	add_record(to, 82, 0, NULL); /* FINISHED_INIT */

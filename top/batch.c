@@ -30,7 +30,7 @@ struct batch {
 	struct session *session;
 	struct output *output;
 	struct report report;
-	struct snapshot *held;	/* waits for its names; a reference, NULL: none */
+	struct snapshot *held; /* waits for its names; a reference, NULL: none */
 	uint64_t held_until_ns;
 	uint64_t nr_reports;
 	uint64_t last_sequence; /* of the report printed last */
@@ -39,7 +39,7 @@ struct batch {
 	int signal_number;	/* that ended us; 0: none */
 	bool too_early;		/* ... and there was no report yet */
 	bool done;
-	int ret;		/* negative errno of the output */
+	int ret; /* negative errno of the output */
 	struct err err;
 };
 
@@ -123,8 +123,7 @@ static void print(struct batch *batch, const struct snapshot *snapshot)
 	session_note_rows(batch->session, snapshot);
 	batch->last_sequence = snapshot_header(snapshot)->sequence;
 	batch->target_gone = snapshot_header(snapshot)->target_gone;
-	if (batch->ret < 0 ||
-	    (options->nr_reports && batch->nr_reports >= options->nr_reports) ||
+	if (batch->ret < 0 || (options->nr_reports && batch->nr_reports >= options->nr_reports) ||
 	    batch->target_gone)
 		batch->done = true;
 }
@@ -147,8 +146,8 @@ static void take(struct batch *batch)
 	if (!snapshot)
 		return;
 	/* A tick's snapshot again with more names replaces the one that waits for them. */
-	if (batch->held && snapshot_header(batch->held)->sequence !=
-				   snapshot_header(snapshot)->sequence)
+	if (batch->held &&
+	    snapshot_header(batch->held)->sequence != snapshot_header(snapshot)->sequence)
 		print_held(batch);
 	if (batch->done || snapshot_header(snapshot)->sequence <= batch->last_sequence ||
 	    (session_reports_once(batch->session) && !snapshot_header(snapshot)->target_gone)) {
@@ -231,8 +230,8 @@ static void print_missed(struct batch *batch)
 static struct snapshot *wait_for_names(struct batch *batch, struct snapshot *snapshot)
 {
 	struct session *session = batch->session;
-	uint64_t until_ns = clock_now_ns() + (session_reports_once(session) ? ONCE_NAMES_WAIT_NS :
-									     NAMES_WAIT_NS);
+	uint64_t until_ns = clock_now_ns() +
+			    (session_reports_once(session) ? ONCE_NAMES_WAIT_NS : NAMES_WAIT_NS);
 
 	while (snapshot && snapshot_header(snapshot)->pending_share > 0 &&
 	       clock_now_ns() < until_ns) {

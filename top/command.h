@@ -18,8 +18,8 @@ struct command;
  * Fork a child that will run @argv. With @quiet its input and output go to
  * /dev/null: the screen is ours. On success *@ret_command is the caller's.
  */
-int command_prepare(char **argv, bool quiet, struct command **ret_command, struct err *err)
-	MUST_CHECK;
+int command_prepare(char **argv, bool quiet, struct command **ret_command,
+		    struct err *err) MUST_CHECK;
 
 uint32_t command_pid(const struct command *command);
 

@@ -55,7 +55,8 @@ static void write_view(struct screen_loop *loop, const char *path)
 	}
 	if (format && format->stack_keys) {
 		/* The view's rows and chains are not all there is. */
-		say(loop, NOTE_WARN, "a view is a table: .txt, .json, .csv or .prom; stacks: symtop -b");
+		say(loop, NOTE_WARN,
+		    "a view is a table: .txt, .json, .csv or .prom; stacks: symtop -b");
 		return;
 	}
 	(format ? format : output_format_at(0))->write(&report);
@@ -231,9 +232,9 @@ static int open_screen(struct screen_loop *loop, struct err *err)
 	const struct options *options = loop->session->options;
 	const struct ui_options ui_options = {
 		.ascii = options->ascii,
-		.color = options->color == COLOR_ALWAYS ? UI_COLOR_ALWAYS :
-			 options->color == COLOR_NEVER  ? UI_COLOR_NEVER :
-							  UI_COLOR_AUTO,
+		.color = options->color == COLOR_ALWAYS	 ? UI_COLOR_ALWAYS
+			 : options->color == COLOR_NEVER ? UI_COLOR_NEVER
+							 : UI_COLOR_AUTO,
 		.refresh_ns = options->refresh_ns,
 		.zero_each = options->zero_each,
 		.spec = options->spec,

@@ -428,8 +428,8 @@ static const struct option_row rows[] = {
 	  set_percentage },
 	{ 'd', "delay", "SECONDS", "refresh, from 0.1 (default 2)", set_delay },
 	{ 'z', "zero", NULL, "forget all samples at each refresh", set_zero },
-	{ 0, "window", "SECONDS|tick|decay|all",
-	  "what is summed (default 10; in batch mode tick)", set_window },
+	{ 0, "window", "SECONDS|tick|decay|all", "what is summed (default 10; in batch mode tick)",
+	  set_window },
 	{ 'm', "mmap-pages", "PAGES|SIZE", "data pages of each sample ring", set_pages },
 	{ 0, "no-overwrite", NULL, "forward rings, for comparison", set_no_overwrite },
 	{ 0, "no-adapt", NULL, "keep the refresh even when reading takes longer", set_no_adapt },
@@ -442,14 +442,16 @@ static const struct option_row rows[] = {
 	{ 'b', "batch", NULL, "no screen: reports on stdout (automatic in a pipe)", set_batch },
 	{ 'n', "reports", "N", "end after N reports", set_reports },
 	{ 0, "duration", "SECONDS", "end after this time", set_duration },
-	{ 0, "format", "FORMAT", "of reports, see below (default: by the suffix of FILE)", set_format },
+	{ 0, "format", "FORMAT", "of reports, see below (default: by the suffix of FILE)",
+	  set_format },
 	{ 'o', "output", "FILE", "reports to FILE; it appears when complete", set_output },
 	{ 0, "rows", "N", "rows of a report at most", set_rows },
 	{ 0, "color", "auto|always|never", "colours on the screen", set_color },
 	{ 0, "ascii", NULL, "no characters but ASCII", set_ascii },
 	{ 0, "latency", NULL, "at the end, say where the time went", set_latency },
 	{ 0, "list", NULL, "list the events of this machine", set_list },
-	{ 0, "tune", NULL, "measure this machine for some seconds and recommend options", set_tune },
+	{ 0, "tune", NULL, "measure this machine for some seconds and recommend options",
+	  set_tune },
 	{ 'v', "verbose", NULL, "say what was stepped down or skipped", set_verbose },
 	{ 'V', "version", NULL, "print the version", set_version },
 	{ 'h', "help", NULL, "print this help", set_help },
@@ -457,10 +459,10 @@ static const struct option_row rows[] = {
 
 /* About sampling: of no use with a recording. */
 static int (*const live_setters[])(struct options *options, const char *value) = {
-	set_all,      set_pids,	      set_tids,	      set_user,	    set_cpus,	 set_nodes,
-	set_stay,     set_event,      set_freq,	      set_period,   set_callchain, set_call_graph,
-	set_max_stack, set_pages,     set_no_overwrite, set_no_adapt, set_readers, set_affinity,
-	set_synth,
+	set_all,       set_pids,       set_tids,      set_user,	 set_cpus,
+	set_nodes,     set_stay,       set_event,     set_freq,	 set_period,
+	set_callchain, set_call_graph, set_max_stack, set_pages, set_no_overwrite,
+	set_no_adapt,  set_readers,    set_affinity,  set_synth,
 };
 
 static bool is_live(const struct option_row *row)
@@ -670,7 +672,8 @@ int options_parse(struct options *options, int argc, char **argv, struct err *er
 	optind = 0; /* start over: tests parse more than once */
 	opterr = 0;
 	while ((result = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = result == '?' || result == ':' ? NULL : find_row(result);
+		const struct option_row *row =
+			result == '?' || result == ':' ? NULL : find_row(result);
 
 		if (result == ':')
 			return err_say(err, -EINVAL, "%s needs a value", argv[optind - 1]);
@@ -680,8 +683,8 @@ int options_parse(struct options *options, int argc, char **argv, struct err *er
 		if (row->set(options, optarg) < 0)
 			return say_invalid(row, optarg, err);
 		if (!options->live && is_live(row))
-			options->live = argv[optind - 1] == optarg ? argv[optind - 2] :
-								      argv[optind - 1];
+			options->live =
+				argv[optind - 1] == optarg ? argv[optind - 2] : argv[optind - 1];
 	}
 	if (optind < argc)
 		options->command = argv + optind;

@@ -23,16 +23,16 @@ struct options {
 	/* what to watch */
 	bool all;
 	const char *pids, *tids, *user, *cpus, *nodes; /* as written; NULL: not given */
-	char **command;	     /* after --; NULL: none */
-	bool stay;	     /* do not end with the command */
-	const char *input;   /* a recording; NULL: the machine */
+	char **command;				       /* after --; NULL: none */
+	bool stay;				       /* do not end with the command */
+	const char *input;			       /* a recording; NULL: the machine */
 	bool speed_named;
-	double speed;	     /* of its time; 0: as fast as it can be read */
-	const char *live;    /* the first option that makes no sense with one; NULL: none */
+	double speed;	  /* of its time; 0: as fast as it can be read */
+	const char *live; /* the first option that makes no sense with one; NULL: none */
 	/* what to count */
 	const char **events; /* each -e */
 	size_t nr_events, nr_events_allocated;
-	uint64_t freq;	     /* Hz; UINT64_MAX: max; 0: by period */
+	uint64_t freq; /* Hz; UINT64_MAX: max; 0: by period */
 	bool freq_named;
 	uint64_t period;
 	bool callchain;
@@ -46,8 +46,8 @@ struct options {
 	bool refresh_named;
 	bool zero_each;
 	/* the engine */
-	size_t ring_bytes;   /* data bytes of a sample ring; 0: by rate */
-	bool ring_rounded;   /* ... are more than was named */
+	size_t ring_bytes; /* data bytes of a sample ring; 0: by rate */
+	bool ring_rounded; /* ... are more than was named */
 	bool no_overwrite;
 	bool no_adapt;
 	unsigned int nr_readers, nr_synth_workers, nr_setup_workers;
@@ -55,12 +55,12 @@ struct options {
 	bool affinity_named;
 	/* output */
 	bool batch;
-	uint64_t nr_reports; /* 0: no limit */
-	uint64_t duration_ns; /* 0: no limit */
+	uint64_t nr_reports;		    /* 0: no limit */
+	uint64_t duration_ns;		    /* 0: no limit */
 	const struct output_format *format; /* after parsing: never NULL */
-	const char *output;  /* file; NULL: stdout */
-	char *command_line;  /* all of it as text, printable; owned */
-	uint64_t max_rows;   /* 0: all */
+	const char *output;		    /* file; NULL: stdout */
+	char *command_line;		    /* all of it as text, printable; owned */
+	uint64_t max_rows;		    /* 0: all */
 	enum color_mode color;
 	bool ascii;
 	bool latency;

@@ -68,15 +68,19 @@ int options_parse_pages(const char *text, size_t page_size, size_t *ret_bytes)
 	case '\0':
 		is_size = false;
 		break;
-	case 'B': case 'b':
+	case 'B':
+	case 'b':
 		break;
-	case 'K': case 'k':
+	case 'K':
+	case 'k':
 		shift = 10;
 		break;
-	case 'M': case 'm':
+	case 'M':
+	case 'm':
 		shift = 20;
 		break;
-	case 'G': case 'g':
+	case 'G':
+	case 'g':
 		shift = 30;
 		break;
 	default:

@@ -113,8 +113,7 @@ int output_close(struct output *output, bool keep, struct err *err)
 	/* stdout too: a network file system may report a failed write only here. */
 	if (output->fd >= 0 && close(output->fd) < 0 && keep)
 		ret = err_set(err, -errno, "%s", output->path);
-	if (output->temporary && keep && ret == 0 &&
-	    rename(output->temporary, output->path) < 0)
+	if (output->temporary && keep && ret == 0 && rename(output->temporary, output->path) < 0)
 		ret = err_set(err, -errno, "%s", output->path);
 	else if (output->temporary && (!keep || ret < 0))
 		unlink(output->temporary);

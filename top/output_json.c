@@ -242,8 +242,8 @@ void output_json(struct report *report)
 	add_figures(buf, snapshot_header(snapshot));
 	add_lists(buf, snapshot);
 	add_engine(buf, snapshot);
-	add_count(buf, "rows_hidden", snapshot_nr_rows(snapshot) - nr_rows +
-					      snapshot_header(snapshot)->nr_rows_hidden);
+	add_count(buf, "rows_hidden",
+		  snapshot_nr_rows(snapshot) - nr_rows + snapshot_header(snapshot)->nr_rows_hidden);
 	add_name(buf, "rows");
 	textbuf_puts(buf, "[");
 	for (size_t i = 0; i < nr_rows; i++)

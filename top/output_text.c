@@ -100,7 +100,8 @@ static void add_notes(struct report *report)
 			textbuf_printf(buf, "# %s: %s\n",
 				       note->level == NOTE_WARN ? "warning" : "note", note->text);
 	}
-	for (size_t i = 0; snapshot_nr_events(snapshot) > 1 && i < snapshot_nr_events(snapshot); i++)
+	for (size_t i = 0; snapshot_nr_events(snapshot) > 1 && i < snapshot_nr_events(snapshot);
+	     i++)
 		textbuf_printf(buf, "# event %s: %llu samples\n", snapshot_event(snapshot, i)->name,
 			       (unsigned long long)snapshot_event(snapshot, i)->nr_samples);
 }
@@ -147,7 +148,7 @@ static const char *key_text(const struct row *row, enum sort_key key, char scrat
 }
 
 static const char *const titles[NR_SORT_KEYS] = {
-	[SORT_COMM] = "COMM", [SORT_PID] = "PID",	[SORT_TID] = "TID",   [SORT_DSO] = "OBJECT",
+	[SORT_COMM] = "COMM",	  [SORT_PID] = "PID", [SORT_TID] = "TID",   [SORT_DSO] = "OBJECT",
 	[SORT_SYMBOL] = "SYMBOL", [SORT_CPU] = "CPU", [SORT_NODE] = "NODE", [SORT_EVENT] = "EVENT",
 };
 

@@ -187,9 +187,9 @@ static int start_collector(struct session *session, struct err *err)
 		.adapt = !options->no_adapt,
 		.zero_each = options->zero_each,
 		.nr_readers = options->nr_readers,
-		.affinity = options->affinity_named	      ? options->affinity :
-			    session->cpumap.nr_nodes > 1 ? AFFINITY_NODE :
-							   AFFINITY_SYS,
+		.affinity = options->affinity_named	   ? options->affinity
+			    : session->cpumap.nr_nodes > 1 ? AFFINITY_NODE
+							   : AFFINITY_SYS,
 		.nr_synth_workers = options->nr_synth_workers,
 		.host = session->host,
 		.kernel = session->kernel,
@@ -263,8 +263,9 @@ int session_start(struct session *session, struct err *err)
 	/* An event that is refused says so itself, with a better number. */
 	if (ret == -EMFILE && !strstr(err->text, "ulimit -n") &&
 	    getrlimit(RLIMIT_NOFILE, &limit) == 0)
-		err_hint(err, "%llu descriptors are allowed; about %d more are needed: raise the "
-			      "limit (ulimit -n).",
+		err_hint(err,
+			 "%llu descriptors are allowed; about %d more are needed: raise the "
+			 "limit (ulimit -n).",
 			 (unsigned long long)limit.rlim_cur, SPARE_DESCRIPTORS);
 	return ret;
 }

@@ -34,7 +34,7 @@ struct session {
 	struct latency *latency;
 	struct command *command;
 	struct collector *collector;
-	int command_status;	/* wait(2) status once it has ended */
+	int command_status; /* wait(2) status once it has ended */
 	bool command_ended;
 	bool row_seen;
 };

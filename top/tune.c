@@ -28,11 +28,11 @@
 
 struct reading {
 	unsigned int nr_readers;
-	uint64_t read_ns;	/* per second of samples */
+	uint64_t read_ns; /* per second of samples */
 	uint64_t tick_ns;
 	uint64_t nr_samples;
 	uint64_t nr_overwritten;
-	double bytes_per_sec;	/* of the CPU that brings most */
+	double bytes_per_sec; /* of the CPU that brings most */
 	struct event_set_info info;
 };
 
@@ -217,8 +217,7 @@ static int tune_readers(const struct options *options, unsigned int nr_cpus,
 		trials[nr++].wall_ns = reading->read_ns;
 		printf("%-12s %8u %12llu %12.2f %12.2f %12llu\n", "", workers,
 		       (unsigned long long)reading->nr_samples, (double)reading->read_ns / 1e6,
-		       (double)reading->tick_ns / 1e6,
-		       (unsigned long long)reading->nr_overwritten);
+		       (double)reading->tick_ns / 1e6, (unsigned long long)reading->nr_overwritten);
 		fflush(stdout);
 	}
 	chosen = tune_choose_workers(trials, nr);

@@ -33,12 +33,12 @@ char *mem_printf(const char *fmt, ...) PRINTF(1, 2) MUST_CHECK;
  * Room for one more: grow @array (of pointers or structs) so that it holds at
  * least @nr + 1 elements; doubles. @nr_allocated is a size_t lvalue.
  */
-#define mem_grow(array, nr, nr_allocated)                                              \
-	do {                                                                           \
-		if ((nr) >= (nr_allocated)) {                                          \
-			(nr_allocated) = (nr_allocated) ? 2 * (nr_allocated) : 16;     \
+#define mem_grow(array, nr, nr_allocated)                                                \
+	do {                                                                             \
+		if ((nr) >= (nr_allocated)) {                                            \
+			(nr_allocated) = (nr_allocated) ? 2 * (nr_allocated) : 16;       \
 			(array) = mem_resize((array), (nr_allocated), sizeof(*(array))); \
-		}                                                                      \
+		}                                                                        \
 	} while (0)
 
 #endif /* SYMTOP_CORE_BASE_MEM_H */

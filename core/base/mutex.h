@@ -31,8 +31,7 @@ void cond_release(struct cond *cond);
 void cond_wait(struct cond *cond, struct mutex *mutex) REQUIRES(*mutex);
 
 /* Wait until @deadline_ns of clock_now_ns(); false when that time came first. */
-bool cond_wait_until(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns)
-	REQUIRES(*mutex);
+bool cond_wait_until(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns) REQUIRES(*mutex);
 void cond_signal(struct cond *cond);
 void cond_broadcast(struct cond *cond);
 

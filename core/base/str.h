@@ -16,8 +16,8 @@ struct str {
 	_Atomic uint32_t nr_refs; /* private to str.c */
 	uint32_t len;
 	uint64_t hash;
-	struct str *next;	  /* private to str.c */
-	char text[];		  /* NUL-terminated; bytes as they came, not made printable */
+	struct str *next; /* private to str.c */
+	char text[];	  /* NUL-terminated; bytes as they came, not made printable */
 };
 
 /* A reference to the shared string of these bytes (up to @len or a NUL). Never NULL. */

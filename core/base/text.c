@@ -112,8 +112,9 @@ static bool is_printable(uint32_t code)
 	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
 		return false;
 	/* Separators that end a line, and marks that reorder what follows. */
-	if (code == 0x061c || code == 0x2028 || code == 0x2029 || code == 0x200e || code == 0x200f ||
-	    (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
+	if (code == 0x061c || code == 0x2028 || code == 0x2029 || code == 0x200e ||
+	    code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+	    (code >= 0x2066 && code <= 0x2069))
 		return false;
 	return code != 0xfeff;
 }
@@ -190,6 +191,9 @@ void text_si(double value, char ret_text[static 16])
 	if (!unit)
 		snprintf(ret_text, 16, "%.0f", MIN(value, 999.0));
 	else
-		snprintf(ret_text, 16, "%.*f%c", value < 9.995 ? 2 : value < 99.95 ? 1 : 0,
+		snprintf(ret_text, 16, "%.*f%c",
+			 value < 9.995	 ? 2
+			 : value < 99.95 ? 1
+					 : 0,
 			 MIN(value, 999.0), units[unit]);
 }
