@@ -34,6 +34,7 @@ done
 
 # And the other way round: the man page names no option that is not there.
 extra=
+# shellcheck disable=SC2013 # words, one a line
 for name in $(grep -o 'Fl -[a-z_-]*' "$srcdir/man/symtop.1" | sed 's/^Fl -//' | sort -u); do
 	[ "$name" = - ] || echo "$names" | grep -qx -e "$name" || extra="$extra $name"
 done

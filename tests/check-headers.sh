@@ -8,8 +8,8 @@ status=0
 nr=0
 for header in $(cd "$srcdir" && find core symbols ui top -name '*.h'); do
 	nr=$((nr + 1))
+	# shellcheck disable=SC2086 # flags are words
 	printf '#include "config.h"\n#include "%s"\n#include "%s"\n' "$header" "$header" |
-		# shellcheck disable=SC2086 # flags are words
 		${CC:-cc} ${CHECK_CFLAGS:-} -Wall -Wextra -Werror -D_GNU_SOURCE -I. -I"$srcdir" -x c -fsyntax-only - || {
 		echo "$header does not compile alone" >&2
 		status=1

@@ -21,7 +21,7 @@ all=$(find core symbols ui top -name '*.[ch]')
 libraries=$(find core symbols ui -name '*.[ch]')
 [ -n "$libraries" ] || { echo "no sources found" >&2; exit 1; }
 
-# shellcheck disable=SC2086 # lists of names without blanks
+# shellcheck disable=SC2086,SC2046 # lists of names without blanks
 {
 	ban 'libraries never print' '(^|[^_a-z>.])(f?printf|puts|putchar|perror|v?fprintf|vprintf) *\(' $libraries
 	ban 'libraries never exit' '(^|[^_a-z])(exit|abort|_Exit) *\(' $libraries

@@ -504,9 +504,13 @@ def build(source, name=None, flags=("-O1", "-g", "-fno-omit-frame-pointer", "-pt
 
 
 def is_pipe_full(pipe):
-    """Whether a write of 4096 bytes would wait for the reader, who is us."""
-    waiting = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
-    return waiting > fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) - 4096
+    """Whether who writes to it all the time waits for the reader, who is us."""
+    def waiting():
+        return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+
+    before = waiting()
+    time.sleep(0.5 * SLOW)
+    return before > 0 and waiting() == before
 
 
 def wait_for(condition, limit=10, step=0.02):
