@@ -334,6 +334,20 @@ static void start_workers(struct synth *synth)
 	}
 }
 
+/*
+ * The youngest first: /proc lists the oldest first, and those that are about to end are
+ * young, mostly. Old ones will still be there.
+ */
+static void reverse(uint32_t *pids, size_t nr)
+{
+	for (size_t i = 0; i < nr / 2; i++) {
+		uint32_t pid = pids[i];
+
+		pids[i] = pids[nr - 1 - i];
+		pids[nr - 1 - i] = pid;
+	}
+}
+
 /* Called by the first worker only. */
 static void list_processes(struct synth *synth)
 {
@@ -346,6 +360,7 @@ static void list_processes(struct synth *synth)
 	/* A /proc that cannot be listed is an empty sweep; requests will say the same. */
 	if (procfs_list_processes(synth->proc, &pids, &nr) < 0)
 		nr = 0;
+	reverse(pids, nr);
 	mutex_lock(&synth->lock);
 	if (synth->list_wanted) { /* a list for a sweep that was given up meanwhile */
 		mutex_unlock(&synth->lock);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -35,6 +36,14 @@ static void say(struct screen_loop *loop, enum note_level level, const char *tex
 	ui_message(loop->ui, level, text);
 }
 
+/* Opening a FIFO or a device could hold the screen, with every signal blocked. */
+static bool is_writable_place(const char *path)
+{
+	struct stat stat;
+
+	return lstat(path, &stat) < 0 || S_ISREG(stat.st_mode);
+}
+
 static void write_view(struct screen_loop *loop, const char *path)
 {
 	const struct output_format *format = output_format_of_path(path);
@@ -49,6 +58,10 @@ static void write_view(struct screen_loop *loop, const char *path)
 	char *text;
 	int ret;
 
+	if (!is_writable_place(path)) {
+		say(loop, NOTE_WARN, "that is no regular file");
+		return;
+	}
 	if (!report.snapshot) {
 		say(loop, NOTE_WARN, "nothing to write yet");
 		return;
