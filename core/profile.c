@@ -33,7 +33,7 @@
 
 #define DEFAULT_MAX_CELLS ((size_t)1 << 17)
 #define DEFAULT_MAX_SLOTS ((size_t)1024)
-#define DEFAULT_MAX_SLOT_BYTES ((size_t)32 << 20)
+#define DEFAULT_MAX_SLOT_BYTES ((size_t)12 << 20)
 #define DEFAULT_MAX_CHAIN_NODES ((size_t)1 << 20)
 #define MIN_BUCKETS 1024
 #define MIN_DECAY (1.0 / 1024)

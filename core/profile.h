@@ -54,7 +54,7 @@ struct weight {
 struct profile_limits {
 	size_t max_cells;	/* 0: 1 << 17 */
 	size_t max_slots;	/* 0: 1024 */
-	size_t max_slot_bytes;	/* of all slots together; 0: 32 MiB */
+	size_t max_slot_bytes;	/* of all slots together; 0: 12 MiB */
 	size_t max_chain_nodes; /* 0: 1 << 20 */
 };
 

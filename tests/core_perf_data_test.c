@@ -141,7 +141,7 @@ static void test_a_file_out_of_a_pipe_tells_the_same(void **state)
 
 static void test_records_come_in_the_order_of_time(void **state)
 {
-	static const uint64_t times[] = { 0,	   0,	 0,    1000, 2000, 2450,
+	static const uint64_t times[] = { 0,	0,    0,    1000, 2000, 2450,
 					  2500, 2600, 2700, 2750, 2800, 2900 };
 	static const size_t events[] = { 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0 };
 	struct perf_data *data = open_good(whole_image());
@@ -176,7 +176,8 @@ static void test_many_rounds_of_many_rings_are_in_order(void **state)
 	for (int round = 0; round < 50; round++, base += 1000) {
 		for (uint64_t ring = 0; ring < 7; ring++) {
 			for (uint64_t i = 0; i < 200; i++)
-				add_sample(&image.data, 0x400000, 100, base + ring * 130 + 4 * i, 11);
+				add_sample(&image.data, 0x400000, 100, base + ring * 130 + 4 * i,
+					   11);
 		}
 		add_round(&image.data);
 	}

@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "core/replay_kernel.h"
 #include "tests/perf_data_fixture.h"
 
 /* ---- replay ---- */
@@ -123,6 +124,76 @@ static void test_samples_are_placed_as_things_were_at_their_time(void **state)
 	free(file.bytes);
 }
 
+/* ---- whose kernel ---- */
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t size)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void remove_files(const char *folder)
+{
+	static const char *const names[] = { "kallsyms", "kernel/notes", "kernel", "" };
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		assert_int_equal(remove(path), 0);
+	}
+}
+
+static void test_only_the_very_kernel_gives_names(void **state)
+{
+	static const char kallsyms[] = "ffffffff81000000 T _text\n"
+				       "ffffffff81000100 t work\n"
+				       "ffffffff82000000 T _etext\n"
+				       "ffffffffa0000000 t _text\t[module]\n";
+	struct {
+		uint32_t sizes[3];
+		char name[4];
+		unsigned char id[20];
+	} note = { { 4, 20, 3 }, "GNU", { 0xab } };
+	const struct kernel_facts same = { .build_id = { 0xab },
+					   .build_id_size = 20,
+					   .symbol = "_text",
+					   .address = 0xffffffff81000000,
+					   .text_end = 0xffffffff82000000 };
+	char folder[] = "/tmp/symtop-replay-XXXXXX";
+	struct kernel_facts facts = same;
+	char path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/kernel", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	write_file(folder, "kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	write_file(folder, "kernel/notes", &note, sizeof(note));
+	assert_true(kernel_facts_match(&facts, folder, folder));
+	facts.address += 0x200000; /* another boot */
+	assert_false(kernel_facts_match(&facts, folder, folder));
+	facts = same;
+	facts.build_id[19] = 1; /* another build, not moved */
+	assert_false(kernel_facts_match(&facts, folder, folder));
+	facts.build_id_size = 0; /* nothing but the length of its code is known */
+	assert_true(kernel_facts_match(&facts, folder, folder));
+	facts.text_end += 16;
+	assert_false(kernel_facts_match(&facts, folder, folder));
+	facts.text_end = same.text_end;
+	snprintf(facts.release, sizeof(facts.release), "0.0-other");
+	assert_false(kernel_facts_match(&facts, folder, folder));
+	facts = same;
+	facts.symbol[0] = '\0';
+	assert_false(kernel_facts_match(&facts, folder, folder));
+	remove_files(folder);
+}
+
 /* ---- mutations ---- */
 
 static uint64_t next_random(uint64_t *state)
@@ -135,8 +206,9 @@ static uint64_t next_random(uint64_t *state)
 
 static void mutate(struct bytes *file, uint64_t *random)
 {
-	static const uint64_t values[] = { 0, 1, 7, 8, 0x7fffffff, 0xffff, 0x8000, UINT64_MAX,
-					   UINT32_MAX, (uint64_t)1 << 63 };
+	static const uint64_t values[] = {
+		0, 1, 7, 8, 0x7fffffff, 0xffff, 0x8000, UINT64_MAX, UINT32_MAX, (uint64_t)1 << 63
+	};
 	uint64_t nr = 1 + next_random(random) % 4;
 
 	while (nr--) {
@@ -215,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples_are_placed_as_things_were_at_their_time),
+		cmocka_unit_test(test_only_the_very_kernel_gives_names),
 		cmocka_unit_test(test_mutated_files_end_without_harm),
 	};
 

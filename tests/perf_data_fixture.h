@@ -22,7 +22,7 @@
 #include "core/perf_data.h"
 #include "core/perf_data_private.h"
 
-#define SAMPLE_TYPE                                                                             \
+#define SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
 
 /* ---- bytes ---- */
@@ -74,7 +74,8 @@ static inline void put_u64(struct bytes *to, size_t at, uint64_t value)
 	memcpy(to->bytes + at, &value, sizeof(value));
 }
 
-static inline void add_record(struct bytes *to, uint32_t type, uint16_t misc, const struct bytes *body)
+static inline void add_record(struct bytes *to, uint32_t type, uint16_t misc,
+			      const struct bytes *body)
 {
 	struct perf_event_header header = {
 		.type = type,
@@ -99,7 +100,8 @@ static inline void add_trailer(struct bytes *to, uint32_t pid, uint64_t time, ui
 	add_u64(to, 1);
 }
 
-static inline void add_sample(struct bytes *to, uint64_t ip, uint32_t pid, uint64_t time, uint64_t id)
+static inline void add_sample(struct bytes *to, uint64_t ip, uint32_t pid, uint64_t time,
+			      uint64_t id)
 {
 	struct bytes body = { 0 };
 
@@ -110,7 +112,8 @@ static inline void add_sample(struct bytes *to, uint64_t ip, uint32_t pid, uint6
 	free(body.bytes);
 }
 
-static inline void add_comm(struct bytes *to, uint32_t pid, const char *comm, uint64_t time, uint64_t id)
+static inline void add_comm(struct bytes *to, uint32_t pid, const char *comm, uint64_t time,
+			    uint64_t id)
 {
 	struct bytes body = { 0 };
 
@@ -122,7 +125,8 @@ static inline void add_comm(struct bytes *to, uint32_t pid, const char *comm, ui
 	free(body.bytes);
 }
 
-static inline void add_mmap2(struct bytes *to, uint32_t pid, uint64_t addr, const char *path, uint64_t time)
+static inline void add_mmap2(struct bytes *to, uint32_t pid, uint64_t addr, const char *path,
+			     uint64_t time)
 {
 	struct bytes body = { 0 };
 
@@ -143,7 +147,8 @@ static inline void add_mmap2(struct bytes *to, uint32_t pid, uint64_t addr, cons
 	free(body.bytes);
 }
 
-static inline void add_task(struct bytes *to, uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time)
+static inline void add_task(struct bytes *to, uint32_t type, uint32_t pid, uint32_t ppid,
+			    uint64_t time)
 {
 	struct bytes body = { 0 };
 
@@ -178,7 +183,7 @@ static inline void add_round(struct bytes *to)
 }
 
 static inline void add_build_id(struct bytes *to, uint16_t misc, unsigned char first, uint8_t size,
-			 const char *path)
+				const char *path)
 {
 	unsigned char id[24] = { first };
 	struct bytes body = { 0 };
@@ -208,8 +213,8 @@ static const uint64_t event_ids[2][2] = { { 11, 12 }, { 21, 22 } };
 
 static inline struct perf_event_attr event_attr(size_t index)
 {
-	return index ? attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS) :
-		       attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	return index ? attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS)
+		     : attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 }
 
 /* Some of everything. */
@@ -319,7 +324,8 @@ static inline void image_init(struct image *image)
 	*image = (struct image){ 0 };
 	add_data(&image->data);
 	add_build_id(&image->features[2], PERF_RECORD_MISC_USER, 0xaa, 0, "/usr/bin/first");
-	add_build_id(&image->features[2], PERF_RECORD_MISC_USER | 1 << 15, 0xbb, 16, "/lib/short.so");
+	add_build_id(&image->features[2], PERF_RECORD_MISC_USER | 1 << 15, 0xbb, 16,
+		     "/lib/short.so");
 	add_build_id(&image->features[2], PERF_RECORD_MISC_GUEST_USER, 0xcc, 0, "/guest");
 	add_build_id(&image->features[2], PERF_RECORD_MISC_KERNEL, 0xdd, 0, "[kernel.kallsyms]");
 	add_string(&image->features[3], "node07");
