@@ -76,8 +76,8 @@ static int run(struct options *options, uint64_t exec_ns)
 
 /*
  * Many workers allocate what others free, so an arena for each would keep much that is
- * free; and a growing threshold would keep the large tables that come and go. With a
- * churn of 300 processes/s this halves the resident size.
+ * free; and a growing threshold would keep the large tables that come and go. See the
+ * resident size with and without: tests/bench/churn 300 300 beside symtop -b --format json.
  */
 static void tune_malloc(void)
 {

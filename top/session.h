@@ -55,7 +55,7 @@ bool session_reports_once(const struct session *session);
 /* Note that the first row was shown now, for --latency. */
 void session_note_rows(struct session *session, const struct snapshot *snapshot);
 
-/* The exit status of a run that ended well. */
+/* The table of --latency, on stderr. */
 void session_print_latency(const struct session *session);
 
 /* Both front ends: run until the end; returns the exit status. */
