@@ -466,6 +466,100 @@ bool address_space_locate(struct address_space *space, uint64_t ip, uint64_t tim
 	return found;
 }
 
+/* ---- all of them ---- */
+
+struct walked {
+	struct map_view map; /* with a reference to its dso */
+	size_t order;	     /* of those that came at the same time */
+};
+
+struct walk {
+	struct walked *walked;
+	size_t nr, nr_allocated;
+};
+
+static void walk_add(struct walk *walk, const struct map *map, uint64_t from_ns)
+{
+	mem_grow(walk->walked, walk->nr, walk->nr_allocated);
+	walk->walked[walk->nr] = (struct walked){
+		.map = { .start = map->start,
+			 .end = map->end,
+			 .pgoff = map->pgoff,
+			 .dso = dso_get(map->dso),
+			 .from_ns = from_ns },
+		.order = walk->nr,
+	};
+	walk->nr++;
+}
+
+static void walk_own_locked(struct walk *walk, const struct map_list *list, uint64_t since_ns)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (list->maps[i].until_ns > since_ns)
+			walk_add(walk, &list->maps[i], list->maps[i].from_ns);
+	}
+}
+
+static void walk_inherited_locked(struct walk *walk, const struct map_list *list, uint64_t time_ns,
+				  uint64_t born_ns)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (is_alive_at(&list->maps[i], time_ns))
+			walk_add(walk, &list->maps[i], born_ns);
+	}
+}
+
+/* As of the fork of each; the nearest last. */
+static void walk_ancestors(struct walk *walk, const struct address_space *space)
+{
+	struct address_space *ancestors[MAX_DEPTH];
+	uint64_t times_ns[MAX_DEPTH];
+	uint64_t time_ns = space->from_ns;
+	size_t nr = 0;
+
+	for (struct address_space *from = space->parent; from; from = from->parent) {
+		ancestors[nr] = from;
+		times_ns[nr++] = time_ns;
+		time_ns = MIN(time_ns, from->from_ns);
+	}
+	while (nr--) {
+		struct address_space *from = ancestors[nr];
+
+		mutex_lock(&from->lock);
+		walk_inherited_locked(walk, &from->ended, times_ns[nr], space->from_ns);
+		walk_inherited_locked(walk, &from->live, times_ns[nr], space->from_ns);
+		mutex_unlock(&from->lock);
+	}
+}
+
+static int compare_walked(const void *left_arg, const void *right_arg)
+{
+	const struct walked *left = left_arg, *right = right_arg;
+
+	if (left->map.from_ns != right->map.from_ns)
+		return left->map.from_ns < right->map.from_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+void address_space_walk(struct address_space *space, uint64_t since_ns,
+			void (*each)(void *arg, const struct map_view *map), void *arg)
+{
+	struct walk walk = { 0 };
+
+	walk_ancestors(&walk, space);
+	mutex_lock(&space->lock);
+	walk_own_locked(&walk, &space->ended, since_ns);
+	walk_own_locked(&walk, &space->live, since_ns);
+	mutex_unlock(&space->lock);
+	if (walk.nr)
+		qsort(walk.walked, walk.nr, sizeof(*walk.walked), compare_walked);
+	for (size_t i = 0; i < walk.nr; i++) {
+		each(arg, &walk.walked[i].map);
+		dso_put(walk.walked[i].map.dso);
+	}
+	free(walk.walked);
+}
+
 bool address_space_is_inside_program(struct address_space *space, uint64_t start, uint64_t end)
 {
 	bool is_inside = false;

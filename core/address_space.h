@@ -70,6 +70,21 @@ bool address_space_locate(struct address_space *space, uint64_t ip, uint64_t tim
 void address_space_locate_many(struct address_space *space, const uint64_t *ips, size_t nr_ips,
 			       uint64_t time_ns, struct location *ret_locations, bool *ret_found);
 
+/* One map, as who walks over them sees it. */
+struct map_view {
+	uint64_t start, end, pgoff;
+	struct dso *dso;  /* borrowed during the call */
+	uint64_t from_ns; /* a scanned or inherited one: the birth of the space */
+};
+
+/*
+ * All maps that were there at @since_ns or later, in the order in which they came, so that
+ * who puts each over what it has ends up with what a look-up finds. What is inherited
+ * comes first. @each is called without a lock.
+ */
+void address_space_walk(struct address_space *space, uint64_t since_ns,
+			void (*each)(void *arg, const struct map_view *map), void *arg);
+
 /*
  * Is [@start, @end) inside a map of the program itself, the first thing mapped in a
  * space that began with an exec? It cannot be unmapped, so what comes to lie there

@@ -8,6 +8,7 @@
 #include "core/affinity.h"
 
 #include <errno.h>
+#include <numaif.h>
 #include <sched.h>
 
 #include "core/base/err.h"
@@ -62,4 +63,16 @@ int affinity_move(unsigned int cpu)
 
 	cpuset_add(&cpus, cpu);
 	return affinity_set(&cpus);
+}
+
+/* mbind(2) itself, since numa_tonode_memory() prints when it fails. */
+void affinity_bind_memory(void *bytes, size_t size, unsigned int node)
+{
+	enum { BITS = 8 * sizeof(unsigned long) };
+	unsigned long mask[1024 / BITS] = { 0 };
+
+	if (node >= 1024)
+		return;
+	mask[node / BITS] = 1UL << (node % BITS);
+	mbind(bytes, size, MPOL_PREFERRED, mask, 1024 + 1, 0);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On which CPUs the calling worker runs (sched_setaffinity(2)).
+ * On which CPUs the calling worker runs (sched_setaffinity(2)), and on which node memory
+ * lies (mbind(2)).
  *
- * Each call is about the calling worker alone; workers that it starts later begin where
- * it is. The main thread stays where the user put it: who needs to be on a CPU starts a
- * worker that goes there and ends.
+ * Calls about CPUs are about the calling worker alone; workers that it starts later begin
+ * where it is. The main thread stays where the user put it: who needs to be on a CPU
+ * starts a worker that goes there and ends.
  */
 #ifndef SYMTOP_CORE_AFFINITY_H
 #define SYMTOP_CORE_AFFINITY_H
+
+#include <stddef.h>
 
 #include "core/base/compiler.h"
 #include "core/cpumap.h"
@@ -26,5 +29,11 @@ int affinity_set(const struct cpuset *cpus) MUST_CHECK;
 
 /* The same for one CPU. */
 int affinity_move(unsigned int cpu) MUST_CHECK;
+
+/*
+ * Whole pages that nobody has touched yet shall lie on NUMA node @node. A preference:
+ * where the node has no memory left, or the kernel knows no nodes, any will do.
+ */
+void affinity_bind_memory(void *bytes, size_t size, unsigned int node);
 
 #endif /* SYMTOP_CORE_AFFINITY_H */

@@ -12,6 +12,7 @@
 #include "core/collector.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -231,6 +232,7 @@ static void do_tick(struct collector *collector, uint64_t refresh_ns, bool zero_
 /* What the front end asked for since the last look. */
 struct wishes {
 	bool stop, zero, spec, finish, zero_each, names, refresh, scan;
+	bool record, record_end;
 	unsigned int nr_readers; /* 0: as they are */
 	uint64_t refresh_ns;
 };
@@ -246,12 +248,19 @@ static void take_wishes_locked(struct collector *collector, struct wishes *ret)
 		.names = collector->names_arrived,
 		.refresh = collector->refresh_changed,
 		.scan = collector->scan_begun,
+		.record = collector->record_wanted,
+		.record_end = collector->record_end_wanted,
 		.nr_readers = collector->readers_wanted,
 		.zero_each = collector->zero_each,
 		.refresh_ns = collector->refresh_ns,
 	};
 	if (collector->spec_changed)
 		collector->running_spec = collector->spec;
+	if (collector->record_wanted)
+		snprintf(collector->recording.wanted, sizeof(collector->recording.wanted), "%s",
+			 collector->record_path);
+	collector->record_wanted = false;
+	collector->record_end_wanted = false;
 	collector->zero_wanted = false;
 	collector->spec_changed = false;
 	collector->finish_wanted = false;
@@ -265,7 +274,8 @@ static bool has_wish_locked(struct collector *collector) REQUIRES(collector->loc
 {
 	return collector->stop || collector->zero_wanted || collector->spec_changed ||
 	       collector->finish_wanted || collector->refresh_changed || collector->scan_begun ||
-	       collector->readers_wanted;
+	       collector->readers_wanted || collector->record_wanted ||
+	       collector->record_end_wanted;
 }
 
 /* Until something is due; returns with the lock held. */
@@ -332,6 +342,19 @@ static bool scan_has_ended(struct collector *collector)
 	return progress.sweep_done;
 }
 
+static void carry_out_recording(struct collector *collector, const struct wishes *wishes)
+{
+	if (wishes->record)
+		collector_begin_recording(collector);
+	if (!wishes->record_end)
+		return;
+	collector_end_recording(collector);
+	mutex_lock(&collector->lock);
+	collector->record_ended = true;
+	cond_broadcast(&collector->readers_done);
+	mutex_unlock(&collector->lock);
+}
+
 static void carry_out(struct collector *collector, const struct wishes *wishes)
 {
 	bool scan_ended;
@@ -345,6 +368,7 @@ static void carry_out(struct collector *collector, const struct wishes *wishes)
 		collector_change_readers(collector, wishes->nr_readers);
 	if (wishes->scan)
 		collector->next_scan_look_ns = clock_now_ns();
+	carry_out_recording(collector, wishes);
 	if (wishes->finish) {
 		finish(collector, wishes->refresh_ns);
 		return;
@@ -365,7 +389,8 @@ static void carry_out(struct collector *collector, const struct wishes *wishes)
 			tick_drain_interval(collector, collector->figures.effective_refresh_ns);
 		collector->next_drain_ns = clock_now_ns() + collector->drain_interval_ns;
 	}
-	if (wishes->spec || wishes->zero || wishes->names || wishes->nr_readers || scan_ended)
+	if (wishes->spec || wishes->zero || wishes->names || wishes->nr_readers || scan_ended ||
+	    wishes->record || wishes->record_end)
 		answer(collector, wishes->refresh_ns);
 }
 
@@ -517,6 +542,10 @@ static int start_workers(struct collector *collector, struct err *err)
 	struct event_set_info info;
 	int ret;
 
+	ret = collector_start_recorder(collector, err);
+	if (ret < 0)
+		return ret;
+	metadata_options.recorder = collector->recorder;
 	/* Before the first look at /proc, so that nothing born in between is missed. */
 	ret = event_set_enable(collector->options.events, err);
 	if (ret < 0)
@@ -618,6 +647,7 @@ void collector_stop(struct collector *collector)
 	if (collector->options.events && event_set_disable(collector->options.events, NULL) < 0)
 		collector->enabled_ns = 0;
 	collector_free_readers(collector);
+	collector_free_recorder(collector);
 	snapshot_put(collector->newest);
 	profile_free(collector->profile);
 	thread_table_free(collector->table);

@@ -49,6 +49,12 @@ struct collector_options {
 	unsigned int nr_synth_workers;		 /* 0: adaptive */
 	const char *host, *kernel, *target_text; /* borrowed, for headers */
 	uint64_t exec_ns;			 /* clock at exec, for latency */
+	/* Recording, see core/recorder.h. The path is borrowed for the start only. */
+	const char *record_path; /* record from the start on; NULL: not */
+	uint64_t keep_ns;	 /* flight recorder; 0: none */
+	const char *version;	 /* these are for the file; borrowed */
+	const char *const *arguments;
+	size_t nr_arguments;
 };
 
 /* Enables the events and starts working. On success *@ret_collector is the caller's. */
@@ -87,6 +93,23 @@ int collector_set_readers(struct collector *collector, unsigned int nr_readers,
  */
 int collector_rescan(struct collector *collector, unsigned int nr_workers,
 		     struct err *err) MUST_CHECK;
+
+/*
+ * Write what comes from now on to @path, as perf.data; a flight recorder writes what it has
+ * kept, and no more. Does not wait: how it goes stands in the snapshots' header, and one
+ * comes at once. -EBUSY: another one is under way; -ENOTSUP with a recording.
+ */
+int collector_record(struct collector *collector, const char *path, struct err *err) MUST_CHECK;
+
+/* The file is complete. Does not wait. Nothing if there is none. */
+void collector_end_record(struct collector *collector);
+
+/*
+ * The same, and waits until it is on the disk. True: there was a recording at all, whose
+ * end is in *@ret_figures; its strings are borrowed until collector_stop(). Call at most once,
+ * last.
+ */
+bool collector_finish_record(struct collector *collector, struct recording_figures *ret_figures);
 
 /* Forget all samples now. */
 void collector_zero(struct collector *collector);

@@ -14,7 +14,9 @@
 #include "core/metadata.h"
 #include "core/profile.h"
 #include "core/query.h"
+#include "core/recorder.h"
 #include "core/reader.h"
+#include "core/record_write.h"
 #include "core/ring.h"
 #include "core/replay.h"
 #include "core/synth.h"
@@ -37,6 +39,24 @@ struct reader_worker {
 	int64_t node;		       /* of its CPUs; -1: of several, or none */
 	uint64_t samples_seen;	       /* of the reader, at the last look */
 	struct reader_work tick, last; /* of the open tick, of the one before */
+};
+
+/* What is written to a file, besides recorder.c's part of it. */
+struct recording {
+	char wanted[256];	      /* by the front end */
+	char path[256];		      /* of the last that was begun, or could not be */
+	char trouble[1024];	      /* why it could not begin; "": it did */
+	uint64_t nr_refused;	      /* that could not begin */
+	struct worker *kernel_worker; /* reads where the kernel is; NULL: not, or no more */
+	struct record_buffer kernel;  /* what it found, once it is known */
+	_Atomic bool kernel_known;    /* released after that */
+	bool kernel_asked;
+	uint64_t start_ns;	 /* event time from which on there are records */
+	uint64_t told_ns;	 /* up to where everything was handed over */
+	bool state_wanted;	 /* tasks that there are have still to be told */
+	uint64_t nr_on_demand;	 /* processes that were read because of a sample, when told */
+	uint64_t nr_overwritten; /* samples that were, all in all, at the last look */
+	char last_trouble[1024]; /* of collector_finish_record() */
 };
 
 struct collector {
@@ -91,6 +111,8 @@ struct collector {
 	char advice[256];
 	char trouble[1024]; /* of the last housekeeping; "": none */
 	struct view_spec running_spec;
+	struct recorder *recorder; /* NULL: a replay, which is a recording already */
+	struct recording recording;
 
 	/* ---- shared ---- */
 	struct mutex lock;
@@ -106,6 +128,9 @@ struct collector {
 	bool refresh_changed GUARDED_BY(lock);
 	unsigned int readers_wanted GUARDED_BY(lock); /* 0: as they are */
 	bool scan_begun GUARDED_BY(lock);	      /* by collector_rescan() */
+	bool record_wanted GUARDED_BY(lock), record_end_wanted GUARDED_BY(lock);
+	bool record_ended GUARDED_BY(lock); /* answers collector_finish_record() */
+	char record_path[256] GUARDED_BY(lock);
 	bool stop GUARDED_BY(lock);
 	uint64_t refresh_ns GUARDED_BY(lock);
 	struct snapshot *newest GUARDED_BY(lock);
@@ -187,5 +212,24 @@ void collector_sum_readers(const struct collector *collector, struct reader_figu
 /* Note what a drain was for each reader; the tick ends. */
 void collector_note_work(struct collector *collector);
 void collector_end_work(struct collector *collector);
+
+/* collector_record.c: for the collector's worker, and for the start. */
+
+/* Make the recorder; begin at once if a path was given. After the events are open. */
+int collector_start_recorder(struct collector *collector, struct err *err) MUST_CHECK;
+
+/* After all workers have ended. */
+void collector_free_recorder(struct collector *collector);
+
+/* To recording.wanted. What goes wrong is recording.trouble. */
+void collector_begin_recording(struct collector *collector);
+void collector_end_recording(struct collector *collector);
+
+/* After a drain: what is to be told besides the rings' records. */
+void collector_note_recording(struct collector *collector);
+
+/* @trouble is where the text of that name stands. */
+void collector_get_recording(const struct collector *collector,
+			     struct recording_figures *ret_figures, char trouble[static 1024]);
 
 #endif /* SYMTOP_CORE_COLLECTOR_INTERNAL_H */

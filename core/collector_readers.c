@@ -84,6 +84,7 @@ static int add_reader(struct collector *collector, struct err *err)
 		.events = collector->options.events,
 		.table = collector->table,
 		.synth = collector->synth,
+		.recorder = collector->recorder,
 		.kernel = collector->kernel,
 		.unknown = collector->unknown,
 		.guest = collector->guest,

@@ -107,7 +107,7 @@ static int add_fd(struct opening *opening, struct event_fd fd)
 	int ret = 0;
 
 	/* One event needs no id: all samples are its own. */
-	if (fd.use >= 0 && opening->set->events->nr > 1)
+	if ((fd.use >= 0 || fd.use == EVENT_FD_METADATA) && opening->set->events->nr > 1)
 		ret = event_kernel->read_id(fd.fd, &fd.id);
 	if (ret)
 		return ret;

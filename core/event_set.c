@@ -187,8 +187,10 @@ static int check_something_open(const struct event_set *set, struct err *err)
 
 static void add_ids(struct event_set *set, const struct event_cpu *cpu, size_t first)
 {
-	for (size_t i = first; i < cpu->nr_fds; i++)
-		event_ids_add(&set->ids, cpu->fds[i].id, cpu->fds[i].use);
+	for (size_t i = first; i < cpu->nr_fds; i++) {
+		if (cpu->fds[i].use >= 0)
+			event_ids_add(&set->ids, cpu->fds[i].id, cpu->fds[i].use);
+	}
 }
 
 /* Ids of events that were closed go, so that the table does not grow with each hotplug. */

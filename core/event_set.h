@@ -72,6 +72,7 @@ struct event_set_options {
 };
 
 struct event_set;
+struct perf_data_write_event;
 
 /* A CPU's rings, as readers see them. */
 struct cpu_rings {
@@ -159,6 +160,13 @@ int event_set_adopt_tasks(struct event_set *set, struct err *err) MUST_CHECK;
 bool event_set_target_gone(struct event_set *set);
 
 void event_set_get_info(const struct event_set *set, struct event_set_info *ret_info);
+
+/*
+ * The events as a perf.data file describes them, for both kinds of rings; names are
+ * borrowed from the set. Returns how many; they are the caller's to free.
+ */
+size_t event_set_describe(const struct event_set *set, struct perf_data_write_event **ret_events);
+void event_set_describe_free(struct perf_data_write_event *events, size_t nr);
 
 /* What was stepped down or skipped, one sentence each, in order. NULL past the last. */
 const char *event_set_note(const struct event_set *set, size_t index);

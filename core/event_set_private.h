@@ -43,7 +43,7 @@ struct event_fd {
 	int use;      /* rank of the event, or enum event_fd_use */
 	uint32_t tid; /* 0: all tasks of the CPU, or a carrier */
 	bool waits;   /* for the starter before it to be enabled */
-	uint64_t id;  /* PERF_EVENT_IOC_ID, only with several events */
+	uint64_t id;  /* PERF_EVENT_IOC_ID, only with several events; 0: none */
 };
 
 struct event_cpu {

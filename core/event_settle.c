@@ -152,7 +152,9 @@ int event_settle_format(struct event_set *set, struct err *err)
 	}
 	set->sample_format.sample_type = type;
 	set->sample_format.sample_id_all = true;
-	set->metadata_format.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	/* The id at the same place in all records: then they can stand in one file. */
+	set->metadata_format.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+					   (type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID));
 	set->metadata_format.sample_id_all = true;
 	set->info.callchain = set->options.callchain;
 	set->info.overwrite = set->options.overwrite && set->features.write_backward;

@@ -53,7 +53,8 @@ struct metadata {
 	atomic_bool stop;
 	struct mutex lock; /* before the thread table's locks */
 	struct ring_buffer buffer GUARDED_BY(lock);
-	unsigned char *bytes GUARDED_BY(lock); /* records read and not yet applied */
+	struct record_stream *stream GUARDED_BY(lock); /* NULL: nobody records */
+	unsigned char *bytes GUARDED_BY(lock);	       /* records read and not yet applied */
 	size_t nr_bytes GUARDED_BY(lock);
 	size_t nr_bytes_allocated GUARDED_BY(lock);
 	struct held *held GUARDED_BY(lock);
@@ -106,6 +107,7 @@ static void read_ring_locked(struct metadata *metadata, struct ring *ring) REQUI
 {
 	const struct record_format *format = event_set_metadata_format(metadata->options.events);
 	const struct perf_event_header *header;
+	bool records = metadata->stream && record_stream_is_on(metadata->stream);
 
 	if (!ring_available(ring))
 		return;
@@ -114,10 +116,13 @@ static void read_ring_locked(struct metadata *metadata, struct ring *ring) REQUI
 		struct record_id id;
 
 		metadata->figures.nr_records++;
-		if (record_decode_id(format, header, &id))
-			keep_locked(metadata, header, id.time);
-		else
+		if (!record_decode_id(format, header, &id)) {
 			metadata->figures.nr_malformed++;
+			continue;
+		}
+		keep_locked(metadata, header, id.time);
+		if (records)
+			record_stream_add(metadata->stream, header, header->size, 1, id.time);
 	}
 }
 
@@ -192,6 +197,8 @@ static size_t drain_locked(struct metadata *metadata, uint64_t cut_ns) REQUIRES(
 		if (cpu->metadata)
 			read_ring_locked(metadata, cpu->metadata);
 	}
+	if (metadata->stream)
+		record_stream_flush(metadata->stream);
 	if (!metadata->nr_held)
 		return 0;
 	qsort(metadata->held, metadata->nr_held, sizeof(*metadata->held), compare_held);
@@ -305,6 +312,8 @@ int metadata_start(const struct metadata_options *options, struct metadata **ret
 	metadata->options = *options;
 	metadata->epoll_fd = -1;
 	mutex_init(&metadata->lock);
+	if (options->recorder)
+		metadata->stream = record_stream_new(options->recorder);
 	metadata->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (metadata->stop_fd < 0) {
 		ret = err_set(err, -errno, "metadata worker: eventfd");
@@ -343,6 +352,7 @@ void metadata_stop(struct metadata *metadata)
 	if (metadata->stop_fd >= 0)
 		close(metadata->stop_fd);
 	ring_buffer_release(&metadata->buffer);
+	record_stream_free(metadata->stream);
 	free(metadata->bytes);
 	free(metadata->held);
 	free(metadata->execs);

@@ -17,6 +17,7 @@
 #include "core/base/compiler.h"
 #include "core/base/err.h"
 #include "core/event_set.h"
+#include "core/recorder.h"
 #include "core/synth.h"
 #include "core/thread_table.h"
 #include "symbols/symbolizer.h"
@@ -32,6 +33,7 @@ struct metadata_options {
 	struct dso *kernel;
 	/* Asked to look at each process that exec'ed, since that can change its user; NULL: not. */
 	struct synth *synth;
+	struct recorder *recorder; /* gets the records as they are; NULL: nobody */
 };
 
 struct metadata_figures {

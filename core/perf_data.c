@@ -131,7 +131,7 @@ static void take_kernel_record(struct perf_data *data, const struct perf_event_h
 	data->seen_sample |= header->type == PERF_RECORD_SAMPLE;
 	item.chunk = chunk_get(chunk);
 	order_add(&data->order, &item);
-	if (data->input.live_bytes > MAX_WAITING_BYTES ||
+	if (data->input.chunks.live_bytes > MAX_WAITING_BYTES ||
 	    data->order.waiting.nr > MAX_WAITING_RECORDS)
 		order_release_half(&data->order);
 }
@@ -235,6 +235,8 @@ static int open_file(struct perf_data *data, const char *path, struct err *err)
 	if (!S_ISREG(st.st_mode))
 		return err_say(err, -EINVAL, "%s: is no regular file", path);
 	data->size = (uint64_t)st.st_size;
+	/* Once, from the front to the end; a file system may not care. */
+	(void)posix_fadvise(data->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	return 0;
 }
 

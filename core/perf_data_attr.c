@@ -100,7 +100,21 @@ void attr_table_update(struct attr_table *table, const struct perf_event_header 
 	table->entries[index].name = mem_strndup(name, size - 16);
 }
 
-bool attr_table_identify(const struct attr_table *table, const struct perf_event_header *header,
+static int find_index(struct attr_table *table, uint64_t id)
+{
+	int index;
+
+	if (id && id == table->last_id)
+		return table->last_index;
+	index = event_ids_find(&table->ids, id);
+	if (index >= 0) {
+		table->last_id = id;
+		table->last_index = index;
+	}
+	return index;
+}
+
+bool attr_table_identify(struct attr_table *table, const struct perf_event_header *header,
 			 uint64_t *ret_time, size_t *ret_event)
 {
 	const struct attr_entry *entries = table->entries;
@@ -110,7 +124,7 @@ bool attr_table_identify(const struct attr_table *table, const struct perf_event
 	if (!table->nr || !record_decode_id(&entries[0].format, header, &id))
 		return false;
 	if (table->nr > 1) {
-		index = event_ids_find(&table->ids, id.id);
+		index = find_index(table, id.id);
 		if (index < 0 && id.id && header->type == PERF_RECORD_SAMPLE)
 			return false;
 		/* Synthesized records have no id: they are like the first event's. */

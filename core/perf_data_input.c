@@ -19,23 +19,35 @@
 
 #include "core/perf_data_private.h"
 
-#define CHUNK_BYTES ((size_t)1 << 20)
+/*
+ * A round of a recorder is one or a few of these. They are used again and again, so
+ * that they stay in the cache and need no new pages.
+ */
+#define CHUNK_BYTES ((size_t)256 << 10)
+#define MAX_FREE_CHUNKS 16
 /* With less room than this decompressed bytes go to a new chunk. */
-#define MIN_ROOM_BYTES ((size_t)64 << 10)
+#define MIN_ROOM_BYTES ((size_t)16 << 10)
 
 /* ---- chunks ---- */
 
 /* NULL: no memory. */
 static struct chunk *chunk_new(struct file_input *input, size_t size)
 {
-	struct chunk *chunk = malloc(sizeof(*chunk) + size);
+	struct chunk_pool *pool = &input->chunks;
+	struct chunk *chunk = pool->free;
 
+	if (chunk && size == CHUNK_BYTES) {
+		pool->free = chunk->next_free;
+		pool->nr_free--;
+	} else {
+		chunk = malloc(sizeof(*chunk) + size);
+	}
 	if (!chunk)
 		return NULL;
 	chunk->nr_refs = 1;
 	chunk->size = size;
-	chunk->live_bytes = &input->live_bytes;
-	input->live_bytes += size;
+	chunk->pool = pool;
+	pool->live_bytes += size;
 	return chunk;
 }
 
@@ -47,10 +59,29 @@ struct chunk *chunk_get(struct chunk *chunk)
 
 void chunk_put(struct chunk *chunk)
 {
+	struct chunk_pool *pool;
+
 	if (!chunk || --chunk->nr_refs)
 		return;
-	*chunk->live_bytes -= chunk->size;
-	free(chunk);
+	pool = chunk->pool;
+	pool->live_bytes -= chunk->size;
+	if (chunk->size != CHUNK_BYTES || pool->nr_free == MAX_FREE_CHUNKS) {
+		free(chunk);
+		return;
+	}
+	chunk->next_free = pool->free;
+	pool->free = chunk;
+	pool->nr_free++;
+}
+
+static void chunk_pool_release(struct chunk_pool *pool)
+{
+	while (pool->free) {
+		struct chunk *chunk = pool->free;
+
+		pool->free = chunk->next_free;
+		free(chunk);
+	}
 }
 
 static unsigned char *chunk_bytes(struct chunk *chunk)
@@ -113,6 +144,7 @@ void file_input_release(struct file_input *input)
 	chunk_put(input->compressed);
 	chunk_put(input->aligned);
 	zstd_stream_free(input->zstd);
+	chunk_pool_release(&input->chunks);
 	*input = (struct file_input){ .fd = -1 };
 }
 

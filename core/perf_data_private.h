@@ -40,12 +40,20 @@ const char *zstd_stream_read(struct zstd_stream *stream, const void *input, size
 
 /* ---- perf_data_input.c: the bytes of the data, cut into records ---- */
 
-/* Bytes that records lie in: freed with the last of them. */
+/* Bytes that records lie in: free with the last of them. */
 struct chunk {
 	size_t nr_refs;
 	size_t size;
-	uint64_t *live_bytes; /* of all chunks of an input */
-	uint64_t words[];     /* the bytes, aligned */
+	struct chunk_pool *pool;
+	struct chunk *next_free;
+	uint64_t words[]; /* the bytes, aligned */
+};
+
+/* The chunks of an input. It must outlive them. */
+struct chunk_pool {
+	uint64_t live_bytes; /* in use */
+	struct chunk *free;
+	size_t nr_free;
 };
 
 struct chunk *chunk_get(struct chunk *chunk);
@@ -67,7 +75,7 @@ struct file_input {
 	struct chunk *compressed; /* what is being decompressed; a reference, NULL: nothing */
 	const unsigned char *compressed_next, *compressed_end;
 	struct chunk *aligned; /* the last record that had to be copied; a reference */
-	uint64_t live_bytes;
+	struct chunk_pool chunks;
 	char trouble[384]; /* "": none */
 };
 
@@ -191,6 +199,9 @@ struct attr_table {
 	struct event_ids ids;
 	size_t nr_ids;
 	bool same_format; /* of all events */
+	/* Of the last record: the next one is mostly out of the same ring. */
+	uint64_t last_id; /* 0: none */
+	int last_index;
 };
 
 /* Returns 0, or -E2BIG when there are too many events or ids. */
@@ -205,7 +216,7 @@ int attr_table_add_record(struct attr_table *table,
 void attr_table_update(struct attr_table *table, const struct perf_event_header *header);
 
 /* Whose record it is and when it was. False when it is malformed. */
-bool attr_table_identify(const struct attr_table *table, const struct perf_event_header *header,
+bool attr_table_identify(struct attr_table *table, const struct perf_event_header *header,
 			 uint64_t *ret_time, size_t *ret_event);
 
 void attr_table_release(struct attr_table *table);

@@ -47,11 +47,12 @@ struct reader {
 	struct cpu_share *shares;
 	size_t nr_shares, nr_shares_allocated;
 	struct ring_buffer buffer;
-	uint32_t place;		/* node or CPU we moved to; NOWHERE: not moved */
-	struct cpuset home;	/* where we may run, taken before the first move */
-	struct tally *tally;	/* what was read and is not placed yet */
-	struct tally *deferred; /* what has to wait; swapped with tally at reader_clear() */
-	uint8_t *tries;		/* of each tuple of tally: how often it was put off */
+	struct record_stream *stream; /* NULL: nobody records */
+	uint32_t place;		      /* node or CPU we moved to; NOWHERE: not moved */
+	struct cpuset home;	      /* where we may run, taken before the first move */
+	struct tally *tally;	      /* what was read and is not placed yet */
+	struct tally *deferred;	      /* what has to wait; swapped with tally at reader_clear() */
+	uint8_t *tries;		      /* of each tuple of tally: how often it was put off */
 	size_t nr_tries, nr_tries_allocated;
 	uint8_t *next_tries; /* the same for deferred */
 	size_t nr_next_tries, nr_next_tries_allocated;
@@ -75,6 +76,8 @@ struct reader *reader_new(const struct reader_options *options)
 	reader->place = NOWHERE;
 	reader->tally = tally_new();
 	reader->deferred = tally_new();
+	if (options->recorder)
+		reader->stream = record_stream_new(options->recorder);
 	return reader;
 }
 
@@ -97,6 +100,7 @@ void reader_free(struct reader *reader)
 		return;
 	drop_placed(reader);
 	ring_buffer_release(&reader->buffer);
+	record_stream_free(reader->stream);
 	tally_free(reader->tally);
 	tally_free(reader->deferred);
 	free(reader->shares);
@@ -120,18 +124,11 @@ void reader_add_cpu(struct reader *reader, size_t index)
 
 /* ---- reading ---- */
 
-static void read_other(struct reader *reader, const struct perf_event_header *header)
+static void count_other(struct reader *reader, const struct record *record)
 {
-	struct record record;
-
-	if (record_decode(event_set_sample_format(reader->options.events), header, &record) !=
-	    RECORD_OK) {
-		reader->figures.nr_malformed++;
-		return;
-	}
-	if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
-		reader->figures.nr_lost += record.lost.nr;
-	else if (record.type == PERF_RECORD_THROTTLE)
+	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_LOST_SAMPLES)
+		reader->figures.nr_lost += record->lost.nr;
+	else if (record->type == PERF_RECORD_THROTTLE)
 		reader->figures.nr_throttled++;
 }
 
@@ -162,13 +159,65 @@ static void count_sample(struct reader *reader, struct cpu_share *share, uint32_
 	tally_add(reader->tally, &tuple, sample->chain, sample->period);
 }
 
+/* Records that lie one after the other, on their way into a recording. */
+struct span {
+	const struct perf_event_header *first; /* NULL: none */
+	size_t len, nr;
+	uint64_t newest_ns;
+};
+
+static void end_span(struct reader *reader, struct span *span)
+{
+	if (span->first)
+		record_stream_add(reader->stream, span->first, span->len, span->nr,
+				  span->newest_ns);
+	*span = (struct span){ 0 };
+}
+
+static void extend_span(struct span *span, const struct perf_event_header *header, uint64_t time)
+{
+	if (!span->first)
+		span->first = header;
+	span->len += header->size;
+	span->nr++;
+	span->newest_ns = MAX(span->newest_ns, time);
+}
+
+/* What one record is. Only what its type has is set. */
+struct decoded {
+	bool is_sample;
+	struct sample sample;
+	struct record other;
+	uint64_t time; /* 0: none */
+};
+
+static bool decode(const struct reader *reader, const struct perf_event_header *header,
+		   struct decoded *ret)
+{
+	const struct record_format *format = event_set_sample_format(reader->options.events);
+
+	ret->is_sample = header->type == PERF_RECORD_SAMPLE;
+	if (ret->is_sample) {
+		if (!record_decode_sample(format, header, &ret->sample))
+			return false;
+		ret->time = ret->sample.time;
+		return true;
+	}
+	if (record_decode(format, header, &ret->other) != RECORD_OK)
+		return false;
+	ret->time = ret->other.id.time;
+	return true;
+}
+
 static void read_cpu(struct reader *reader, struct cpu_share *share, uint64_t cut_ns,
 		     const uint64_t *changed)
 {
-	const struct record_format *format = event_set_sample_format(reader->options.events);
 	const struct cpu_rings *cpu = event_set_cpu(reader->options.events, share->index);
+	bool records = reader->stream && record_stream_is_on(reader->stream);
 	const struct perf_event_header *header;
 	uint64_t start_ns, copied_ns;
+	struct span span = { 0 };
+	struct decoded record;
 	bool kept = false;
 
 	share->nr_samples = 0;
@@ -179,20 +228,25 @@ static void read_cpu(struct reader *reader, struct cpu_share *share, uint64_t cu
 	ring_read(cpu->samples, &reader->buffer);
 	copied_ns = clock_now_ns();
 	while ((header = ring_next(cpu->samples))) {
-		struct sample sample;
-
-		if (header->type != PERF_RECORD_SAMPLE) {
-			read_other(reader, header);
-		} else if (!record_decode_sample(format, header, &sample)) {
+		if (!decode(reader, header, &record)) {
 			reader->figures.nr_malformed++;
-		} else if (!kept && sample.time > cut_ns) {
-			/* Once one was kept, an out-of-order younger one (an NMI's) is too. */
-			ring_unread(cpu->samples);
-		} else {
-			kept = true;
-			count_sample(reader, share, cpu->cpu, &sample, changed);
+			end_span(reader, &span);
+			continue;
 		}
+		/* Once one was kept, an out-of-order younger one (an NMI's) is too. */
+		if (!kept && record.time > cut_ns) {
+			ring_unread(cpu->samples);
+			continue;
+		}
+		kept = true;
+		if (record.is_sample)
+			count_sample(reader, share, cpu->cpu, &record.sample, changed);
+		else
+			count_other(reader, &record.other);
+		if (records)
+			extend_span(&span, header, record.time);
 	}
+	end_span(reader, &span);
 	reader->figures.copy_ns += copied_ns - start_ns;
 	reader->figures.decode_ns += clock_now_ns() - copied_ns;
 }
@@ -220,6 +274,8 @@ static void go_to_ring(struct reader *reader, const struct cpu_rings *cpu)
 	if (affinity_set(&cpus) < 0)
 		reader->figures.nr_moves_refused++;
 	ring_buffer_set_node(&reader->buffer, cpu->node);
+	if (reader->stream)
+		record_stream_set_node(reader->stream, cpu->node);
 }
 
 /* Who has one node stays there; who went from place to place goes on anywhere. */
@@ -245,6 +301,8 @@ void reader_read(struct reader *reader, uint64_t cut_ns, const uint64_t *changed
 		go_to_ring(reader, event_set_cpu(reader->options.events, reader->shares[i].index));
 		read_cpu(reader, &reader->shares[i], cut_ns, changed);
 	}
+	if (reader->stream)
+		record_stream_flush(reader->stream);
 	go_home(reader, reader->figures.nr_moves - nr_moves);
 }
 

@@ -20,6 +20,7 @@
 #include "core/base/compiler.h"
 #include "core/event_set.h"
 #include "core/profile.h"
+#include "core/recorder.h"
 #include "core/synth.h"
 #include "core/tally.h"
 #include "core/thread_table.h"
@@ -37,6 +38,7 @@ struct reader_options {
 	struct event_set *events; /* all of them borrowed; NULL: there are no rings */
 	struct thread_table *table;
 	struct synth *synth; /* asked for unknown tasks; NULL: they stay unknown */
+	struct recorder *recorder; /* gets what the rings deliver, as it is; NULL: nobody */
 	struct dso *kernel, *unknown, *guest;
 	const struct cpumap *cpumap;
 	enum reader_affinity affinity;

@@ -337,17 +337,18 @@ bool record_decode_id(const struct record_format *format, const struct perf_even
 		      struct record_id *ret_id)
 {
 	struct cursor cursor = body_of(header);
-	struct sample sample = { 0 };
+	struct sample sample;
 
 	*ret_id = (struct record_id){ 0 };
 	if (header->type == PERF_RECORD_SAMPLE) {
+		sample_clear(&sample, header->misc);
 		take_fixed_fields(&cursor, format->sample_type, &sample);
 		*ret_id = (struct record_id){
 			.id = sample.id,
 			.time = sample.time,
 			.pid = sample.pid,
 			.tid = sample.tid,
-			.cpu = sample.cpu,
+			.cpu = format->sample_type & PERF_SAMPLE_CPU ? sample.cpu : 0,
 		};
 	} else if (has_trailer(format, header)) {
 		take_trailer(&cursor, format->sample_type, ret_id);

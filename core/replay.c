@@ -40,7 +40,8 @@ struct cpu_count {
 struct replay {
 	char *name;
 	struct perf_data *data;
-	size_t *ranks; /* by index of the file's events; NO_RANK: one without samples */
+	size_t *ranks;	   /* by index of the file's events; NO_RANK: one without samples */
+	uint64_t *periods; /* the same: of all its samples; 0: each says its own */
 	size_t nr_ranks;
 	struct symbol_origin origin;
 	struct replay_sink sink;
@@ -102,12 +103,15 @@ static void rank_events(struct replay *replay)
 	size_t rank = 0;
 
 	replay->ranks = mem_calloc(nr, sizeof(*replay->ranks));
+	replay->periods = mem_calloc(nr, sizeof(*replay->periods));
 	replay->nr_ranks = nr;
 	for (size_t i = 0; i < nr; i++) {
 		struct perf_data_event event;
 
 		perf_data_get_event(replay->data, i, &event);
 		replay->ranks[i] = is_dummy(&event.attr) && nr > 1 ? NO_RANK : rank++;
+		if (!(event.format.sample_type & PERF_SAMPLE_PERIOD) && !event.attr.freq)
+			replay->periods[i] = event.attr.sample_period;
 	}
 	/* Somebody recorded dummies alone. */
 	if (!rank)
@@ -160,6 +164,7 @@ void replay_close(struct replay *replay)
 	perf_data_close(replay->data);
 	mutex_release(&replay->lock);
 	free(replay->ranks);
+	free(replay->periods);
 	free(replay->cpus);
 	free(replay->name);
 	free(replay);
@@ -264,7 +269,6 @@ static void count_sample(struct replay *replay, const struct sample *sample)
 
 static void take_sample(struct replay *replay, const struct perf_data_record *record)
 {
-	struct perf_data_event event;
 	struct sample sample;
 	struct tuple tuple;
 	uint32_t bit;
@@ -274,12 +278,8 @@ static void take_sample(struct replay *replay, const struct perf_data_record *re
 		replay->figures.nr_malformed++;
 		return;
 	}
-	/* Not in the sample when all are the same. */
-	if (!(record->format->sample_type & PERF_SAMPLE_PERIOD)) {
-		perf_data_get_event(replay->data, record->event, &event);
-		if (!event.attr.freq && event.attr.sample_period)
-			sample.period = event.attr.sample_period;
-	}
+	if (replay->periods[record->event])
+		sample.period = replay->periods[record->event];
 	tuple = (struct tuple){
 		.ip = sample.ip,
 		.time = sample.time,

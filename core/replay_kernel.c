@@ -45,7 +45,7 @@ static size_t find_build_id(const unsigned char *notes, size_t len, unsigned cha
 	return 0;
 }
 
-static size_t own_build_id(const char *sysfs, unsigned char ret_id[static 20])
+size_t kernel_build_id(const char *sysfs, unsigned char ret_id[static 20])
 {
 	char *path = mem_printf("%s/kernel/notes", sysfs);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -69,7 +69,7 @@ static bool is_same_build(const struct kernel_facts *facts, const char *sysfs,
 			  const uint64_t addresses[static 3])
 {
 	unsigned char id[20];
-	size_t size = own_build_id(sysfs, id);
+	size_t size = kernel_build_id(sysfs, id);
 	struct utsname name;
 
 	if (facts->build_id_size && size)

@@ -22,6 +22,9 @@ struct kernel_facts {
 	uint64_t text_end; /* of the kernel's code */
 };
 
+/* The build id of the kernel that runs here, and its size, 20 at most; 0: not known. */
+size_t kernel_build_id(const char *sysfs, unsigned char ret_id[static 20]);
+
 /* @proc "/proc", @sysfs "/sys". Reads files. */
 bool kernel_facts_match(const struct kernel_facts *facts, const char *proc, const char *sysfs);
 

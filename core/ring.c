@@ -24,13 +24,13 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <numaif.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/affinity.h"
 #include "core/base/err.h"
 #include "core/base/mem.h"
 
@@ -100,21 +100,6 @@ void ring_buffer_set_node(struct ring_buffer *buffer, unsigned int node)
 }
 
 /*
- * A preference: where the node has no memory left, or the kernel knows no nodes, any will
- * do. mbind(2) itself, since numa_tonode_memory() prints when it fails.
- */
-static void prefer_node(void *bytes, size_t size, unsigned int node)
-{
-	enum { BITS = 8 * sizeof(unsigned long) };
-	unsigned long mask[1024 / BITS] = { 0 };
-
-	if (node >= 1024)
-		return;
-	mask[node / BITS] = 1UL << (node % BITS);
-	mbind(bytes, size, MPOL_PREFERRED, mask, 1024 + 1, 0);
-}
-
-/*
  * Pages of its own rather than malloc's: a policy for a node is bound to whole pages
  * that nobody has touched yet.
  */
@@ -130,7 +115,7 @@ static void ring_buffer_reserve(struct ring_buffer *buffer, size_t size)
 		die("out of memory (%zu bytes for a ring's copy)", size);
 	buffer->nr_allocated = size;
 	if (buffer->on_node)
-		prefer_node(buffer->bytes, size, buffer->on_node - 1);
+		affinity_bind_memory(buffer->bytes, size, buffer->on_node - 1);
 }
 
 static struct perf_event_mmap_page *ring_page(const struct ring *ring)

@@ -247,6 +247,8 @@ struct snapshot *snapshot_new(const struct view_spec *spec)
 	snapshot->header.event = "";
 	snapshot->header.target = "";
 	snapshot->header.filter = "";
+	snapshot->header.recording.path = "";
+	snapshot->header.recording.trouble = "";
 	return snapshot;
 }
 

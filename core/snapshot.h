@@ -127,6 +127,27 @@ struct event_figures {
 	uint64_t nr_samples; /* in the window, all tasks */
 };
 
+enum recording_state {
+	RECORDING_NONE,	     /* nothing was asked for, or the last one is over */
+	RECORDING_KEPT,	     /* a flight recorder keeps the last seconds */
+	RECORDING_ON,	     /* a file is being written */
+	RECORDING_FINISHING, /* it has been stopped; the rest is on its way to the disk */
+};
+
+/* What is written to a perf.data file: now, or last. */
+struct recording_figures {
+	enum recording_state state;
+	const char *path;    /* "": none so far */
+	uint64_t nr_ended;   /* files so far, those that failed included */
+	const char *trouble; /* why the last one failed or ended too soon; "": it did not */
+	uint64_t bytes;	     /* written */
+	uint64_t bytes_waiting;
+	uint64_t nr_dropped;	      /* records that the disk was too slow for */
+	uint64_t keep_ns;	      /* flight recorder: asked for; 0: there is none */
+	uint64_t kept_ns, kept_bytes; /* ... and what it has */
+	bool kept_is_cut;	      /* ... memory does not suffice for keep_ns */
+};
+
 /* The figures of DESIGN 9. Times in ns, shares 0..1. */
 struct snapshot_header {
 	const char *host, *kernel;
@@ -176,6 +197,7 @@ struct snapshot_header {
 	bool target_gone;
 	bool has_chains;
 	size_t nr_rows_hidden; /* by percent_limit or the row limit */
+	struct recording_figures recording;
 };
 
 /* How to read a figure of the engine. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An open-addressing index of 32-bit ranks into an array of tuples; chains lie in
- * one arena. Cleared by a memset of the index: it is small next to the samples that
- * filled it. Chains are compared by their hash first and in full then, so that two
- * chains are never taken for one.
+ * one arena. Cleared by a memset of the index, or entry by entry when few are in it: a
+ * recording's tally is cleared often. Chains are compared by their hash first and in full
+ * then, so that two chains are never taken for one.
  */
 #include "config.h"
 
@@ -53,10 +53,24 @@ void tally_free(struct tally *tally)
 	free(tally);
 }
 
+static void clear_slot_of(struct tally *tally, size_t index)
+{
+	size_t slot = tally->tuples[index].hash & (tally->nr_index - 1);
+
+	/* Past free slots too: those before it may have been cleared. */
+	while (tally->index[slot] != index)
+		slot = (slot + 1) & (tally->nr_index - 1);
+	tally->index[slot] = NO_TUPLE;
+}
+
 void tally_clear(struct tally *tally)
 {
-	if (tally->nr)
+	if (tally->nr > tally->nr_index / 64) {
 		clear_index(tally);
+	} else {
+		for (size_t i = 0; i < tally->nr; i++)
+			clear_slot_of(tally, i);
+	}
 	tally->nr = 0;
 	tally->nr_ips = 0;
 }

@@ -132,6 +132,29 @@ void thread_table_take_changed(struct thread_table *table, uint64_t ret_bits[sta
 void thread_table_add_target(struct thread_table *table, uint32_t pid);
 
 /*
+ * Who walks over the table. Both are called without a lock, for one process after the
+ * other: its names first, those of its main thread before all others. Texts and maps are
+ * borrowed during the call.
+ */
+struct thread_table_visitor {
+	/* @exec: a new image began then; with the name it began with. */
+	void (*on_comm)(void *arg, uint32_t pid, uint32_t tid, const char *comm, bool exec,
+			uint64_t time_ns);
+	/* In the order in which they came: one replaces what was there (address_space_walk()). */
+	void (*on_map)(void *arg, uint32_t pid, const struct map_view *map, uint64_t time_ns);
+	void *arg;
+};
+
+/*
+ * All that is known of the tasks that lived at @since_ns or later and held at some time
+ * from then on; what is older is told with the time @since_ns. What a fork or an exec brought
+ * is told a nanosecond after it: so it comes second where that is told, too. Kernel threads
+ * have names only, tasks without a name are left out.
+ */
+void thread_table_walk(struct thread_table *table, const struct thread_table_visitor *visitor,
+		       uint64_t since_ns);
+
+/*
  * Forget tasks that died before @time_ns, and epochs and maps that ended before it.
  * A reference keeps the task and its names, but not its place in the table, nor the
  * maps of a process that is forgotten. Called once a second or so with the start of

@@ -205,6 +205,7 @@ void tick_drain(struct collector *collector)
 	for (unsigned int i = 0; i < collector->nr_readers; i++)
 		tick_merge_reader(collector, collector->readers[i].reader);
 	collector_settle_retired(collector);
+	collector_note_recording(collector);
 	latency_tick(collector->options.latency, TICK_MERGE, clock_now_ns() - read_ns);
 	collector->tick_read_ns += read_ns - start_ns;
 	collector->tick_all_ns += clock_now_ns() - start_ns;
@@ -475,6 +476,8 @@ void tick_housekeeping(struct collector *collector)
 	collector->next_housekeeping_ns = clock_now_ns() + HOUSEKEEPING_NS;
 	refresh_cpus(collector);
 	check_target(collector);
+	if (collector->options.keep_ns)
+		keep_ns = MIN(keep_ns, recorder_oldest_ns(collector->recorder));
 	thread_table_trim(collector->table, keep_ns);
 }
 
@@ -517,6 +520,7 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 	struct synth_progress progress;
 	struct event_set_info info;
 	struct timespec wall = { 0 };
+	char trouble[1024];
 
 	get_set_info(collector, &info);
 	symbolizer_get_stats(collector->symbolizer, &symbolizer_stats);
@@ -566,6 +570,9 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 		fill_replay_header(collector, snapshot);
 		return;
 	}
+	collector_get_recording(collector, &header->recording, trouble);
+	header->recording.path = snapshot_add_string(snapshot, header->recording.path);
+	header->recording.trouble = snapshot_add_string(snapshot, header->recording.trouble);
 	/* As it is now: between ticks a scan may have been asked for, or have ended. */
 	synth_get_progress(collector->synth, &progress);
 	note_scan(header, &progress);

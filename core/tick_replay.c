@@ -24,12 +24,60 @@ static uint64_t add_time(uint64_t time_ns, uint64_t length_ns)
 	return time_ns + MIN(length_ns, UINT64_MAX - time_ns);
 }
 
+/* What a report does not show and nobody can ask for later. */
+struct surplus {
+	bool cpu, task;
+};
+
+static struct surplus find_surplus(const struct collector *collector)
+{
+	const struct view_spec *spec = &collector->running_spec;
+	struct surplus surplus = { .cpu = true, .task = true };
+
+	if (!collector->options.replay_shows_end || spec->filter[0])
+		return (struct surplus){ 0 };
+	for (size_t i = 0; i < spec->keys.nr; i++) {
+		enum sort_key key = spec->keys.keys[i];
+
+		surplus.cpu &= key != SORT_CPU && key != SORT_NODE;
+		surplus.task &= key != SORT_PID && key != SORT_TID;
+	}
+	return surplus;
+}
+
+/*
+ * Without the surplus the cells of a long recording fit, whatever number of tasks it
+ * has: no weight has to be merged into [other], and the cells stay in the cache.
+ */
+static void merge(struct collector *collector, const struct placed *placed,
+		  const struct surplus *surplus)
+{
+	struct profile *profile = collector->profile;
+	struct cell_key key = placed->key;
+
+	if (surplus->cpu)
+		key.cpu = PROFILE_NO_CPU;
+	if (surplus->task) {
+		key.task = NULL;
+		key.flags |= CELL_EXITED;
+	}
+	if (placed->nr_frames)
+		key.chain = chain_table_add(profile_chains(profile),
+					    reader_frames(collector->readers[0].reader, placed),
+					    placed->nr_frames);
+	profile_add(profile, &key, placed->nr_samples, placed->period);
+}
+
 void tick_replay_place(void *arg)
 {
 	struct collector *collector = arg;
+	struct reader *reader = collector->readers[0].reader;
+	struct surplus surplus = find_surplus(collector);
 
-	reader_locate(collector->readers[0].reader);
-	tick_merge_reader(collector, collector->readers[0].reader);
+	reader_locate(reader);
+	for (size_t i = 0; i < reader_nr_placed(reader); i++)
+		merge(collector, reader_placed(reader, i), &surplus);
+	reader_clear(reader);
 }
 
 void tick_replay_begin(struct collector *collector, uint64_t length_ns)

@@ -13,15 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/build_ids.h"
 #include "symbols/dso.h"
 
 struct overlay;
 struct perf_map;
 struct symbol_table;
 
-/* Figures of one symbolizer. Its dsos may outlive it, so it is counted. All relaxed. */
+/* What one symbolizer has loaded. Its dsos may outlive it, so it is counted. Figures: relaxed. */
 struct symbol_accounts {
 	_Atomic uint32_t nr_refs; /* the symbolizer and its dsos; orders the free() */
+	struct build_ids build_ids;
 	_Atomic uint64_t nr_loaded;
 	_Atomic uint64_t nr_failed;
 	_Atomic uint64_t symbol_bytes;

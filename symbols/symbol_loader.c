@@ -40,10 +40,21 @@
 
 #define NEVER UINT64_MAX
 
+struct symbol_accounts *symbol_accounts_new(void)
+{
+	struct symbol_accounts *accounts = mem_zalloc(sizeof(*accounts));
+
+	atomic_init(&accounts->nr_refs, 1);
+	build_ids_init(&accounts->build_ids);
+	return accounts;
+}
+
 void symbol_accounts_put(struct symbol_accounts *accounts)
 {
-	if (atomic_fetch_sub_explicit(&accounts->nr_refs, 1, memory_order_acq_rel) == 1)
-		free(accounts);
+	if (atomic_fetch_sub_explicit(&accounts->nr_refs, 1, memory_order_acq_rel) != 1)
+		return;
+	build_ids_release(&accounts->build_ids);
+	free(accounts);
 }
 
 static void release_symbols(struct dso *dso)
@@ -114,6 +125,15 @@ static int open_recorded(struct dso *dso, const struct symbol_origin *origin)
 	return fd == -ESTALE ? -ENOEXEC : fd;
 }
 
+/* While the file is open anyway: it may be gone when somebody wants to know. */
+static void note_build_id(struct dso *dso, int fd)
+{
+	unsigned char id[20];
+	size_t size = elf_symbols_build_id(fd, id);
+
+	build_ids_add(&dso->symbols.accounts->build_ids, dso_path(dso), id, size);
+}
+
 static int load_file(struct dso *dso, const char *proc, const struct symbol_origin *origin,
 		     bool *ret_changed)
 {
@@ -126,6 +146,8 @@ static int load_file(struct dso *dso, const char *proc, const struct symbol_orig
 	if (fd < 0)
 		return fd;
 	ret = elf_symbols_read(fd, &table, NULL);
+	if (!ret)
+		note_build_id(dso, fd);
 	close(fd);
 	if (ret)
 		return ret;

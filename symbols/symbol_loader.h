@@ -19,6 +19,9 @@ struct symbol_origin;
  */
 void symbol_loader_attach(struct dso *dso, struct symbol_accounts *accounts);
 
+/* With one reference, the caller's. */
+struct symbol_accounts *symbol_accounts_new(void);
+
 /* One reference of @accounts less. */
 void symbol_accounts_put(struct symbol_accounts *accounts);
 

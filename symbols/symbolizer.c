@@ -85,8 +85,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 	own->nr_workers = MIN(own->nr_workers, MAX_LOADERS);
 	if (!own->nr_held_files)
 		own->nr_held_files = default_held_files();
-	symbolizer->accounts = mem_zalloc(sizeof(*symbolizer->accounts));
-	atomic_init(&symbolizer->accounts->nr_refs, 1);
+	symbolizer->accounts = symbol_accounts_new();
 	mutex_init(&symbolizer->lock);
 	cond_init(&symbolizer->idle);
 	for (int kind = 0; kind < NR_REQUESTS; kind++) {
@@ -348,6 +347,14 @@ void symbolizer_get_stats(struct symbolizer *symbolizer, struct symbolizer_stats
 	mutex_lock(&symbolizer->lock);
 	ret_stats->nr_waiting = symbolizer->nr_waiting;
 	mutex_unlock(&symbolizer->lock);
+}
+
+void symbolizer_build_ids(struct symbolizer *symbolizer,
+			  void (*each)(void *arg, const char *path, const unsigned char *id,
+				       size_t size),
+			  void *arg)
+{
+	build_ids_walk(&symbolizer->accounts->build_ids, each, arg);
 }
 
 bool symbolizer_wait_idle(struct symbolizer *symbolizer, uint64_t timeout_ns)

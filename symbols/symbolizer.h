@@ -15,6 +15,7 @@
 #define SYMTOP_SYMBOLS_SYMBOLIZER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/compiler.h"
@@ -114,6 +115,16 @@ void symbolizer_ksymbol(struct symbolizer *symbolizer, struct dso *kernel, uint6
 			uint64_t size, const char *name, bool unregistered);
 
 void symbolizer_get_stats(struct symbolizer *symbolizer, struct symbolizer_stats *ret_stats);
+
+/*
+ * The build ids of the files whose symbols were loaded so far, their dsos may be gone.
+ * @path is the dso's. A path that stood for several files is left out, since it does not
+ * tell which. @each is called without a lock; all is borrowed during the call.
+ */
+void symbolizer_build_ids(struct symbolizer *symbolizer,
+			  void (*each)(void *arg, const char *path, const unsigned char *id,
+				       size_t size),
+			  void *arg);
 
 /* Wait until nothing is asked for any more or @timeout_ns passed; true when idle. For batch and
  * tests. */

@@ -28,6 +28,55 @@ void synth_request(struct synth *synth, uint32_t pid)
 	asked[nr_asked++] = pid;
 }
 
+/* ---- a recording, which only counts; records of the fake rings do not lie side by side ---- */
+
+static struct recorded {
+	size_t nr_spans, nr_records, len, nr_flushes;
+	uint64_t newest_ns;
+	bool off;
+	int nr_streams;
+} recorded;
+
+struct record_stream *record_stream_new(struct recorder *recorder)
+{
+	recorded.nr_streams++;
+	return (struct record_stream *)recorder;
+}
+
+void record_stream_free(struct record_stream *stream)
+{
+	recorded.nr_streams -= stream != NULL;
+}
+
+void record_stream_set_node(struct record_stream *stream, unsigned int node)
+{
+	(void)stream;
+	(void)node;
+}
+
+bool record_stream_is_on(const struct record_stream *stream)
+{
+	(void)stream;
+	return !recorded.off;
+}
+
+void record_stream_add(struct record_stream *stream, const void *records, size_t len, size_t nr,
+		       uint64_t newest_ns)
+{
+	assert_non_null(stream);
+	assert_non_null(records);
+	recorded.nr_spans++;
+	recorded.nr_records += nr;
+	recorded.len += len;
+	recorded.newest_ns = newest_ns;
+}
+
+void record_stream_flush(struct record_stream *stream)
+{
+	assert_non_null(stream);
+	recorded.nr_flushes++;
+}
+
 /* ---- */
 
 static struct dso *special(struct fixture *fixture, enum dso_kind kind, uint64_t inode)
@@ -43,6 +92,7 @@ static struct reader *make_reader(struct fixture *fixture, enum reader_affinity 
 		.events = (struct event_set *)fixture, /* only handed through */
 		.table = fixture->table,
 		.synth = (struct synth *)fixture,
+		.recorder = (struct recorder *)fixture,
 		.kernel = fixture->kernel,
 		.unknown = fixture->unknown,
 		.guest = fixture->guest,
@@ -71,6 +121,7 @@ static int setup(void **state)
 	fixture->cpumap.nr_node_of_cpu = NR_FAKE_CPUS;
 	for (unsigned int i = 0; i < NR_FAKE_CPUS; i++)
 		cpuset_add(&fixture->cpumap.possible, i);
+	recorded = (struct recorded){ .off = true };
 	fixture->reader = make_reader(fixture, AFFINITY_SYS);
 	fake_rings_init();
 	nr_asked = 0;
@@ -84,6 +135,7 @@ static int teardown(void **state)
 	uint64_t nr_dsos, nr_files;
 
 	reader_free(fixture->reader);
+	assert_int_equal(recorded.nr_streams, 0);
 	thread_table_free(fixture->table);
 	dso_put(fixture->kernel);
 	dso_put(fixture->unknown);
@@ -198,7 +250,8 @@ static void test_an_out_of_order_sample_is_counted_once(void **state)
 
 	add_process(fixture, 42, "app", 10, 7);
 	fake_sample(0, 42, 42, 0x1001, 100, PERF_RECORD_MISC_USER);
-	fake_sample(0, 42, 42, 0x1002, 300, PERF_RECORD_MISC_USER); /* an NMI's, too early in the ring */
+	fake_sample(0, 42, 42, 0x1002, 300,
+		    PERF_RECORD_MISC_USER); /* an NMI's, too early in the ring */
 	fake_sample(0, 42, 42, 0x1003, 150, PERF_RECORD_MISC_USER);
 	fake_sample(0, 42, 42, 0x1004, 310, PERF_RECORD_MISC_USER);
 	read_all(fixture, 200);
@@ -237,11 +290,18 @@ static void test_an_unknown_task_is_asked_for_once_and_placed_when_known(void **
 {
 	struct fixture *fixture = *state;
 	const struct synth_thread thread = { .tid = 77, .comm = "late" };
-	const struct map_fact map = { .start = 0x1000, .end = 0x2000, .inode = 9, .dev_major = 8,
-				      .path = "/bin/late" };
+	const struct map_fact map = {
+		.start = 0x1000, .end = 0x2000, .inode = 9, .dev_major = 8, .path = "/bin/late"
+	};
 	const struct synth_process process = {
-		.pid = 77, .has_maps = true, .scan_start_ns = 500, .scan_end_ns = 501,
-		.threads = &thread, .nr_threads = 1, .maps = &map, .nr_maps = 1,
+		.pid = 77,
+		.has_maps = true,
+		.scan_start_ns = 500,
+		.scan_end_ns = 501,
+		.threads = &thread,
+		.nr_threads = 1,
+		.maps = &map,
+		.nr_maps = 1,
 	};
 	struct reader_figures figures;
 
@@ -290,8 +350,12 @@ static void test_a_chain_is_callers_only_each_in_its_dso(void **state)
 	struct build *build = fake_put(&fake_samples[0]);
 	const struct location *frames;
 	const struct placed *placed;
-	static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, 0xffff1000, 0xffff2000,
-					  PERF_CONTEXT_USER,   0x1100,	   0x666000,
+	static const uint64_t chain[] = { PERF_CONTEXT_KERNEL,
+					  0xffff1000,
+					  0xffff2000,
+					  PERF_CONTEXT_USER,
+					  0x1100,
+					  0x666000,
 					  0x1200 };
 
 	add_process(fixture, 42, "app", 10, 7);
@@ -400,6 +464,89 @@ static void test_a_reader_of_one_node_stays_there(void **state)
 	assert_int_equal(affinity_set(&home), 0);
 }
 
+/* ---- recording ---- */
+
+static void put_lost(unsigned int cpu, uint64_t nr, uint64_t time)
+{
+	struct build *build = fake_put(&fake_samples[cpu]);
+
+	begin(build, PERF_RECORD_LOST, 0);
+	put(build, 1);
+	put(build, nr);
+	put_pair(build, 42, 42);
+	put(build, time);
+	put_pair(build, cpu, 0);
+	end(build);
+}
+
+static void test_what_is_read_is_recorded_once_though_a_cut_lies_in_it(void **state)
+{
+	struct fixture *fixture = *state;
+
+	recorded.off = false;
+	add_process(fixture, 42, "app", 10, 7);
+	for (uint64_t time = 100; time < 110; time++)
+		fake_sample(0, 42, 42, 0x1234, time, PERF_RECORD_MISC_USER);
+	read_all(fixture, 105);
+	assert_int_equal(recorded.nr_records, 6);
+	assert_int_equal(recorded.nr_spans, 1);
+	assert_int_equal(recorded.newest_ns, 105);
+	assert_int_equal(recorded.len, 6 * 48);
+	assert_int_equal(recorded.nr_flushes, 1);
+	read_all(fixture, 1000);
+	assert_int_equal(recorded.nr_records, 10);
+	assert_int_equal(recorded.newest_ns, 109);
+}
+
+static void test_nothing_is_recorded_while_it_is_off(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fake_sample(0, 42, 42, 0x1234, 100, PERF_RECORD_MISC_USER);
+	put_lost(0, 3, 101);
+	read_all(fixture, 1000);
+	assert_int_equal(recorded.nr_records, 0);
+}
+
+static void test_a_malformed_record_is_left_out_of_the_recording(void **state)
+{
+	struct fixture *fixture = *state;
+	struct build *build;
+
+	recorded.off = false;
+	fake_sample(0, 42, 42, 0x1234, 100, PERF_RECORD_MISC_USER);
+	build = fake_put(&fake_samples[0]);
+	begin(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put(build, 0x1234);
+	end(build);
+	fake_sample(0, 42, 42, 0x1234, 102, PERF_RECORD_MISC_USER);
+	read_all(fixture, 1000);
+	assert_int_equal(recorded.nr_records, 2);
+	assert_int_equal(recorded.nr_spans, 2);
+	assert_int_equal(recorded.len, 2 * 48);
+}
+
+static void test_a_record_of_losses_counts_once_when_a_cut_lies_before_it(void **state)
+{
+	struct fixture *fixture = *state;
+	struct reader_figures figures;
+
+	recorded.off = false;
+	fake_sample_format.sample_id_all = true;
+	fake_sample(0, 42, 42, 0x1234, 100, PERF_RECORD_MISC_USER);
+	fake_sample(0, 42, 42, 0x1234, 200, PERF_RECORD_MISC_USER);
+	put_lost(0, 3, 201);
+	read_all(fixture, 150);
+	reader_get_figures(fixture->reader, &figures);
+	assert_int_equal(figures.nr_lost, 0);
+	assert_int_equal(recorded.nr_records, 1);
+	read_all(fixture, 1000);
+	reader_get_figures(fixture->reader, &figures);
+	assert_int_equal(figures.nr_lost, 3);
+	assert_int_equal(recorded.nr_records, 3);
+	fake_sample_format.sample_id_all = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +563,10 @@ int main(void)
 		CASE(test_idle_is_told_by_its_pid_and_not_busy),
 		CASE(test_a_reader_goes_to_the_cpu_and_comes_home),
 		CASE(test_a_reader_of_one_node_stays_there),
+		CASE(test_what_is_read_is_recorded_once_though_a_cut_lies_in_it),
+		CASE(test_nothing_is_recorded_while_it_is_off),
+		CASE(test_a_malformed_record_is_left_out_of_the_recording),
+		CASE(test_a_record_of_losses_counts_once_when_a_cut_lies_before_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

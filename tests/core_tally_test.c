@@ -123,6 +123,31 @@ static void test_many_tuples_survive_growth_and_clear(void **state)
 	tally_free(tally);
 }
 
+/* Few are cleared one by one: nothing of them may be left, wherever they collided. */
+static void test_few_tuples_in_a_large_index_are_cleared(void **state)
+{
+	struct tally *tally = tally_new();
+
+	(void)state;
+	for (uint64_t round = 0; round < 3000; round++) {
+		for (uint64_t i = 0; i < 60; i++) {
+			struct tuple tuple = sample(7, round + i);
+
+			tuple.separate = i % 7 == 6;
+			tally_add(tally, &tuple, NULL, round + 1);
+		}
+		assert_int_equal(tally_nr(tally), 60);
+		for (size_t i = 0; i < 60; i++) {
+			assert_int_equal(tally_at(tally, i)->ip, round + i);
+			assert_int_equal(tally_at(tally, i)->nr_samples, 1);
+			assert_int_equal(tally_at(tally, i)->period, round + 1);
+		}
+		tally_clear(tally);
+		assert_int_equal(tally_nr(tally), 0);
+	}
+	tally_free(tally);
+}
+
 static void test_a_tuple_moves_with_its_weight(void **state)
 {
 	struct tally *from = tally_new();
@@ -152,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_chains_are_compared_in_full),
 		cmocka_unit_test(test_separate_samples_are_never_merged),
 		cmocka_unit_test(test_many_tuples_survive_growth_and_clear),
+		cmocka_unit_test(test_few_tuples_in_a_large_index_are_cleared),
 		cmocka_unit_test(test_a_tuple_moves_with_its_weight),
 	};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread table under eight workers that do everything at once, for a bounded
- * number of steps. Few ids, so that all of them meet: pids come again, children are
- * forked from who is just exec'ing, scanned and forgotten. Under TSan this is the proof
- * of the locking; the rest is that what must always hold holds.
+ * number of steps, and a ninth that walks over all of it meanwhile. Few ids, so that all of them
+ * meet: pids come again, children are forked from who is just exec'ing, scanned and forgotten.
+ * Under TSan this is the proof of the locking; the rest is that what must always hold holds.
  */
 #include "config.h"
 
@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "core/base/compiler.h"
@@ -221,6 +222,57 @@ static void run(void *arg)
 		task_put(stress->kept[i]);
 }
 
+/* ---- the walker ---- */
+
+static _Atomic bool is_over;
+static _Atomic uint64_t nr_walked;
+
+struct walk {
+	uint64_t since_ns;
+};
+
+static void walk_comm(void *arg, uint32_t pid, uint32_t tid, const char *comm, bool exec,
+		      uint64_t time_ns)
+{
+	const struct walk *walk = arg;
+
+	expect(!exec || tid == pid);
+	expect(time_ns >= walk->since_ns);
+	expect(strlen(comm) < 16);
+	atomic_fetch_add(&nr_walked, 1);
+}
+
+static void walk_map(void *arg, uint32_t pid, const struct map_view *map, uint64_t time_ns)
+{
+	const struct walk *walk = arg;
+
+	expect(pid >= 1 && pid <= NR_PIDS);
+	expect(time_ns >= walk->since_ns && time_ns >= map->from_ns);
+	expect(map->start < map->end && map->pgoff == map->start);
+	expect(dso_kind(map->dso) == DSO_FILE || dso_kind(map->dso) == DSO_GENERATED);
+	/* No lock is held. */
+	task_put(thread_table_get(table, pid, pid, time_ns, NULL));
+	atomic_fetch_add(&nr_walked, 1);
+}
+
+static void run_walker(void *arg)
+{
+	struct walk walk = { 0 };
+	const struct thread_table_visitor visitor = {
+		.on_comm = walk_comm,
+		.on_map = walk_map,
+		.arg = &walk,
+	};
+
+	(void)arg;
+	while (!atomic_load(&is_over)) {
+		uint64_t now = atomic_load(&now_ns);
+
+		walk.since_ns = now > 100000 ? now - 100000 : 0;
+		thread_table_walk(table, &visitor, walk.since_ns);
+	}
+}
+
 static void end_everybody(void)
 {
 	for (uint32_t pid = 1; pid <= NR_PIDS; pid++) {
@@ -237,6 +289,7 @@ static void test_everything_at_once(void **state)
 	struct thread_table_options options = { .dsos = dsos };
 	struct stress stresses[NR_WORKERS] = { 0 };
 	struct thread_table_stats stats;
+	struct worker *walker;
 	uint64_t nr_dsos, nr_files;
 
 	(void)state;
@@ -246,8 +299,12 @@ static void test_everything_at_once(void **state)
 		assert_int_equal(
 			worker_start("stress", run, &stresses[i], &stresses[i].worker, NULL), 0);
 	}
+	assert_int_equal(worker_start("walker", run_walker, NULL, &walker, NULL), 0);
 	for (size_t i = 0; i < NR_WORKERS; i++)
 		worker_join(stresses[i].worker);
+	atomic_store(&is_over, true);
+	worker_join(walker);
+	assert_true(nr_walked > NR_STEPS);
 	assert_int_equal(nr_wrong, 0);
 	assert_true(nr_found > NR_STEPS);
 	thread_table_check_invariants(table);

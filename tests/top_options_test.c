@@ -78,6 +78,10 @@ static void test_bad_values_name_the_option(void **state)
 		{ "-a -u root", "only one" },	  { "-C 0 --node 0", "exclude" },
 		{ "--stay", "command" },	  { "-K -U", "everything" },
 		{ "--window 0", "--window" },	  { "--synth-threads 99999", "--synth-threads" },
+		{ "--flight 0.9", "--flight" },	  { "--flight 61m", "1 hour" },
+		{ "--flight 1e30", "--flight" },  { "--flight -1", "--flight" },
+		{ "-w", "needs a value" },	  { "--record=", "--record" },
+		{ "-i x -w y", "-w has no" },	  { "-i x --flight 10", "--flight has no" },
 	};
 
 	(void)state;
@@ -90,6 +94,30 @@ static void test_bad_values_name_the_option(void **state)
 			fail_msg("%s: %s", cases[i].line, err.text);
 		options_release(&options);
 	}
+}
+
+static void test_what_is_recorded_is_named(void **state)
+{
+	struct options options;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&options, &err, "-b -d 1"), 0);
+	assert_null(options.record);
+	assert_int_equal(options.keep_ns, 0);
+	options_release(&options);
+	assert_int_equal(parse(&options, &err, "-w a.data --flight 1.5"), 0);
+	assert_string_equal(options.record, "a.data");
+	assert_int_equal(options.keep_ns, 1500 * NSEC_PER_MSEC);
+	assert_int_equal(options.nr_arguments, 5);
+	assert_string_equal(options.arguments[4], "1.5");
+	options_release(&options);
+	assert_int_equal(parse(&options, &err, "--flight 1h"), 0);
+	assert_int_equal(options.keep_ns, 3600 * NSEC_PER_SEC);
+	options_release(&options);
+	assert_int_equal(parse(&options, &err, "--flight 1 --record b"), 0);
+	assert_string_equal(options.record, "b");
+	options_release(&options);
 }
 
 static void test_times_take_units(void **state)
@@ -243,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_defaults_are_those_of_the_manual),
 		cmocka_unit_test(test_a_command_begins_at_the_first_word),
 		cmocka_unit_test(test_bad_values_name_the_option),
+		cmocka_unit_test(test_what_is_recorded_is_named),
 		cmocka_unit_test(test_times_take_units),
 		cmocka_unit_test(test_fc017_ring_sizes_are_rounded_up_or_refused),
 		cmocka_unit_test(test_events_are_collected_in_order),

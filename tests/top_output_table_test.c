@@ -185,6 +185,29 @@ static void test_fc095_prometheus_lines_are_well_formed_and_unique(void **state)
 	snapshot_put(snapshot);
 }
 
+static void test_prometheus_has_a_recording_when_there_is_one(void **state)
+{
+	struct snapshot *snapshot = two_events_snapshot();
+	struct recording_figures *recording = &snapshot_edit_header(snapshot)->recording;
+	struct textbuf buf = write_as("prometheus", snapshot);
+	char *text;
+
+	(void)state;
+	assert_null(strstr(buf.text, "recording"));
+	textbuf_release(&buf);
+	recording->nr_ended = 1;
+	recording->bytes = 12345;
+	recording->nr_dropped = 6;
+	buf = write_as("prometheus", snapshot);
+	assert_non_null(strstr(buf.text, "\nsymtop_recording_bytes 12345\n"));
+	assert_non_null(strstr(buf.text, "\nsymtop_recording_dropped_records_total 6\n"));
+	text = buf.text;
+	for (char *line; (line = next_line(&text));)
+		assert_true(is_prometheus_line(line));
+	textbuf_release(&buf);
+	snapshot_put(snapshot);
+}
+
 static void test_prometheus_labels_are_bounded(void **state)
 {
 	struct snapshot *snapshot = large_snapshot();
@@ -233,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_csv_names_its_columns_once),
 		cmocka_unit_test(test_the_prometheus_reader_refuses_what_is_wrong),
 		cmocka_unit_test(test_fc095_prometheus_lines_are_well_formed_and_unique),
+		cmocka_unit_test(test_prometheus_has_a_recording_when_there_is_one),
 		cmocka_unit_test(test_prometheus_labels_are_bounded),
 	};
 

@@ -37,6 +37,45 @@ static void test_fc095_json_is_valid_whatever_the_names_are(void **state)
 	snapshot_put(snapshot);
 }
 
+static void test_a_recording_is_in_the_report_when_there_is_one(void **state)
+{
+	struct snapshot *snapshot = hostile_snapshot();
+	struct recording_figures *recording = &snapshot_edit_header(snapshot)->recording;
+	struct textbuf buf = write_as("json", snapshot);
+
+	(void)state;
+	assert_null(strstr(buf.text, "\"recording\""));
+	textbuf_release(&buf);
+	buf = write_as("text", snapshot);
+	assert_null(strstr(buf.text, "# recording"));
+	textbuf_release(&buf);
+	*recording = (struct recording_figures){
+		.state = RECORDING_FINISHING,
+		.path = snapshot_add_string(snapshot, "a \"b\"\n.data"),
+		.trouble = snapshot_add_string(snapshot, "no \\ room"),
+		.bytes = 12300000,
+		.nr_dropped = 5,
+		.keep_ns = UINT64_C(30000000000),
+		.kept_ns = UINT64_C(1500000000),
+		.kept_is_cut = true,
+	};
+	buf = write_as("json", snapshot);
+	assert_true(is_json_line(buf.text));
+	assert_non_null(strstr(
+		buf.text,
+		",\"recording\":{\"state\":\"finishing\",\"path\":\"a \\\"b\\\"\\\\x0a.data\","
+		"\"trouble\":\"no \\\\ room\",\"ended\":0,\"bytes\":12300000,"
+		"\"waiting_bytes\":0,\"dropped\":5,\"keep_s\":30,\"kept_s\":1.5,"
+		"\"kept_bytes\":0,\"kept_is_cut\":true},"));
+	textbuf_release(&buf);
+	buf = write_as("text", snapshot);
+	assert_non_null(strstr(buf.text,
+			       "\n# recording finishing  kept 1.5 of 30.0 s (memory is "
+			       "used up)  12.3 MB  dropped 5  a \"b\"\\x0a.data: no \\ room\n"));
+	textbuf_release(&buf);
+	snapshot_put(snapshot);
+}
+
 static void test_the_json_reader_refuses_what_is_wrong(void **state)
 {
 	(void)state;
@@ -180,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fc095_json_is_valid_whatever_the_names_are),
+		cmocka_unit_test(test_a_recording_is_in_the_report_when_there_is_one),
 		cmocka_unit_test(test_the_json_reader_refuses_what_is_wrong),
 		cmocka_unit_test(test_fc080_text_has_no_control_bytes),
 		cmocka_unit_test(test_rows_beyond_the_limit_are_counted),

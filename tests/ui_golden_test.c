@@ -133,6 +133,20 @@ static void test_table_narrowed_paused_and_with_advice(void **state UNUSED)
 	check_state(&view, "table-narrowed", 24, 80, true);
 }
 
+static void test_table_while_recording(void **state UNUSED)
+{
+	struct snapshot *snapshot = fixture_snapshot(NULL);
+	struct snapshot_header *header = snapshot_edit_header(snapshot);
+	struct state view;
+
+	header->recording.state = RECORDING_ON;
+	header->recording.path = snapshot_add_string(snapshot, "symtop.data");
+	header->recording.bytes = 12900000;
+	header->recording.nr_dropped = 42;
+	start(&view, snapshot);
+	check_state(&view, "table-recording", 24, 80, true);
+}
+
 static void test_table_of_user_samples_only(void **state UNUSED)
 {
 	struct snapshot *snapshot = fixture_snapshot(NULL);
@@ -286,6 +300,10 @@ static void test_menus_and_prompts(void **state UNUSED)
 	start(&view, fixture_snapshot(NULL));
 	fixture_key(&view, 'X');
 	check_state(&view, "message", 24, 80, true);
+	start(&view, fixture_snapshot(NULL));
+	view.record_path = "build.data";
+	fixture_key(&view, 'W');
+	check_state(&view, "prompt-record", 24, 80, true);
 }
 
 static void start_engine(struct state *view, size_t nr_readers)
@@ -317,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_table_without_utf8),
 		cmocka_unit_test(test_table_styles),
 		cmocka_unit_test(test_table_narrowed_paused_and_with_advice),
+		cmocka_unit_test(test_table_while_recording),
 		cmocka_unit_test(test_table_of_user_samples_only),
 		cmocka_unit_test(test_table_with_children),
 		cmocka_unit_test(test_table_with_all_keys),

@@ -127,6 +127,70 @@ static void test_losses_are_counted_and_stand_out(void **state UNUSED)
 	snapshot_put(snapshot);
 }
 
+static void assert_figures(const struct recording_figures *recording, const char *line)
+{
+	struct snapshot *snapshot = fixture_snapshot(NULL);
+	char *dump;
+
+	snapshot_edit_header(snapshot)->recording = *recording;
+	dump = line_of(draw_figures, snapshot, 80);
+	assert_string_equal(dump, line);
+	free(dump);
+	snapshot_put(snapshot);
+}
+
+static void test_a_recording_fits_on_usual_screens(void **state UNUSED)
+{
+	struct recording_figures figures = { .state = RECORDING_ON, .bytes = 1 << 20 };
+
+	assert_figures(&figures, "1.09M samples/s  lost 0  overwritten 0  rec 1.0 MB  "
+				 "unresolved 0.4%\n");
+	figures.nr_dropped = 1234567;
+	assert_figures(&figures, "1.09M samples/s  lost 0  rec 1.0 MB  dropped 1.23M  "
+				 "unresolved 0.4%\n");
+	figures.state = RECORDING_FINISHING;
+	figures.bytes = UINT64_C(1234567890123);
+	assert_figures(&figures, "1.09M samples/s  lost 0  rec 1.1 TB..  dropped 1.23M  "
+				 "unresolved 0.4%\n");
+	figures.state = RECORDING_NONE;
+	assert_figures(&figures, "1.09M samples/s  lost 0  overwritten 0  unresolved 0.4%  "
+				 "self 1.2% · 84 MB\n");
+}
+
+static void test_a_flight_recorder_tells_what_it_has(void **state UNUSED)
+{
+	struct recording_figures figures = {
+		.state = RECORDING_KEPT,
+		.keep_ns = 30 * NSEC_PER_SEC,
+		.kept_ns = 27900 * NSEC_PER_MSEC,
+	};
+
+	assert_figures(&figures, "1.09M samples/s  lost 0  overwritten 0  flight 27/30 s  "
+				 "unresolved 0.4%\n");
+	figures.kept_is_cut = true;
+	assert_figures(&figures, "1.09M samples/s  lost 0  overwritten 0  flight 27/30 s, cut  "
+				 "unresolved 0.4%\n");
+	figures.keep_ns = 1500 * NSEC_PER_MSEC;
+	figures.kept_is_cut = false;
+	assert_figures(&figures, "1.09M samples/s  lost 0  overwritten 0  flight 1/1.5 s  "
+				 "unresolved 0.4%\n");
+}
+
+static void test_a_recording_stands_out_without_colours_too(void **state UNUSED)
+{
+	struct snapshot *snapshot = fixture_snapshot(NULL);
+	struct screen *screen = screen_new(1, 80, true);
+	struct textbuf styles = { 0 };
+
+	snapshot_edit_header(snapshot)->recording.state = RECORDING_ON;
+	draw_figures(snapshot, screen);
+	screen_dump_styles(screen, &styles);
+	assert_non_null(strstr(styles.text, "======="));
+	textbuf_release(&styles);
+	screen_free(screen);
+	snapshot_put(snapshot);
+}
+
 static void test_forward_rings_have_no_overwritten_figure(void **state UNUSED)
 {
 	struct snapshot *snapshot = fixture_snapshot(NULL);
@@ -342,6 +406,9 @@ int main(void)
 		cmocka_unit_test(test_a_wide_screen_shows_all_of_it),
 		cmocka_unit_test(test_what_matters_stays_on_narrow_screens),
 		cmocka_unit_test(test_losses_are_counted_and_stand_out),
+		cmocka_unit_test(test_a_recording_fits_on_usual_screens),
+		cmocka_unit_test(test_a_flight_recorder_tells_what_it_has),
+		cmocka_unit_test(test_a_recording_stands_out_without_colours_too),
 		cmocka_unit_test(test_forward_rings_have_no_overwritten_figure),
 		cmocka_unit_test(test_unknown_shares_are_a_dash),
 		cmocka_unit_test(test_fc101_missing_cpus_are_told),

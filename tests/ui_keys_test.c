@@ -58,6 +58,7 @@ static void test_keys_that_htop_less_and_perf_share_are_there(void **state UNUSE
 		'L',
 		'P',
 		'w',
+		'W',
 		'i',
 		'%',
 		'c',

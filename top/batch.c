@@ -18,6 +18,7 @@
 #include "core/collector.h"
 #include "top/output.h"
 #include "top/output_format.h"
+#include "top/recording.h"
 #include "top/session.h"
 #include "top/signals.h"
 
@@ -43,10 +44,25 @@ struct batch {
 	struct err err;
 };
 
+/* It is told how that ends when a snapshot says so. */
+static void write_kept(struct batch *batch)
+{
+	struct session *session = batch->session;
+	struct err err = { 0 };
+
+	if (collector_record(session->collector, session->options->record, &err) < 0)
+		session_complain(&err);
+}
+
 static void on_signal(struct batch *batch, int number)
 {
 	struct session *session = batch->session;
 
+	if (number == SIGUSR2) {
+		if (!batch->done)
+			write_kept(batch);
+		return;
+	}
 	if (number != SIGCHLD) {
 		batch->signal_number = number;
 		batch->too_early = !batch->nr_reports && !batch->held;
@@ -145,6 +161,7 @@ static void take(struct batch *batch)
 
 	if (!snapshot)
 		return;
+	recording_tell(batch->session, &snapshot_header(snapshot)->recording);
 	/* A tick's snapshot again with more names replaces the one that waits for them. */
 	if (batch->held &&
 	    snapshot_header(batch->held)->sequence != snapshot_header(snapshot)->sequence)
@@ -244,8 +261,9 @@ static struct snapshot *wait_for_names(struct batch *batch, struct snapshot *sna
 
 		if (poll(fds, ARRAY_SIZE(fds), 50) <= 0)
 			continue;
-		while ((number = signals_next(session->signal_fd)) == SIGCHLD)
-			;
+		do
+			number = signals_next(session->signal_fd);
+		while (number == SIGCHLD || number == SIGUSR2);
 		if (number) {
 			on_signal(batch, number);
 			break;
@@ -314,6 +332,12 @@ int batch_run(struct session *session)
 	struct err err = { 0 };
 	int status;
 
+	if (options->keep_ns && !options->record) {
+		(void)err_say(&err, -EINVAL,
+			      "--flight without a screen: give -w FILE, to which SIGUSR2 writes");
+		session_complain(&err);
+		return 2;
+	}
 	if (would_spoil_terminal(options)) {
 		(void)err_say(&err, -EINVAL, "format %s is not for a terminal; give -o FILE",
 			      options->format->name);

@@ -28,7 +28,8 @@ struct screen_loop {
 	struct ui *ui;
 	struct view_spec spec; /* the last one that was accepted */
 	bool done;
-	int signal_number; /* that ends us; 0: a key did */
+	int signal_number;		/* that ends us; 0: a key did */
+	enum recording_state recording; /* in the newest snapshot */
 };
 
 static void say(struct screen_loop *loop, enum note_level level, const char *text)
@@ -95,6 +96,28 @@ static void write_view(struct screen_loop *loop, const char *path)
 	free(text);
 }
 
+static void record(struct screen_loop *loop, const char *path)
+{
+	struct err err = { 0 };
+
+	if (collector_record(loop->session->collector, path, &err) < 0)
+		say(loop, NOTE_WARN, err.text);
+}
+
+/* What the key W does, without a prompt. */
+static void on_record_signal(struct screen_loop *loop)
+{
+	const char *path = loop->session->options->record;
+
+	if (!path)
+		say(loop, NOTE_WARN,
+		    "SIGUSR2 writes to the FILE of -w, and none was given: press W");
+	else if (loop->recording == RECORDING_ON)
+		collector_end_record(loop->session->collector);
+	else
+		record(loop, path);
+}
+
 static void suspend(struct screen_loop *loop)
 {
 	signals_stop();
@@ -143,6 +166,12 @@ static void carry_out(struct screen_loop *loop, const struct ui_wish *wish)
 		if (collector_rescan(collector, wish->nr_scan_workers, &err) < 0)
 			say(loop, NOTE_WARN, err.text);
 		break;
+	case UI_RECORD:
+		record(loop, wish->path);
+		break;
+	case UI_RECORD_END:
+		collector_end_record(collector);
+		break;
 	}
 }
 
@@ -186,6 +215,9 @@ static void on_signal(struct screen_loop *loop, int number)
 	case SIGCHLD:
 		on_child(loop);
 		break;
+	case SIGUSR2:
+		on_record_signal(loop);
+		break;
 	default:
 		loop->signal_number = number;
 		loop->done = true;
@@ -199,6 +231,7 @@ static void take_snapshot(struct screen_loop *loop)
 
 	if (!snapshot)
 		return;
+	loop->recording = snapshot_header(snapshot)->recording.state;
 	ui_show(loop->ui, snapshot);
 	session_note_rows(loop->session, snapshot);
 	snapshot_put(snapshot);
@@ -252,6 +285,7 @@ static int open_screen(struct screen_loop *loop, struct err *err)
 		.zero_each = options->zero_each,
 		.spec = options->spec,
 		.nr_scan_workers = options->nr_synth_workers,
+		.record_path = options->record,
 	};
 	uint64_t start_ns = clock_now_ns();
 	int ret = ui_open(&ui_options, &loop->ui, err);

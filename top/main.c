@@ -15,6 +15,7 @@
 #include "core/event.h"
 #include "top/options.h"
 #include "top/output_format.h"
+#include "top/recording.h"
 #include "top/session.h"
 #include "top/signals.h"
 #include "top/tune.h"
@@ -68,6 +69,7 @@ static int run(struct options *options, uint64_t exec_ns)
 	session.interactive = !options->batch && !options->output && isatty(STDOUT_FILENO) &&
 			      options->format == output_format_at(0);
 	status = session.interactive ? interactive_run(&session) : batch_run(&session);
+	status = recording_finish(&session, status);
 	if (options->latency && session.collector)
 		session_print_latency(&session);
 	session_release(&session);

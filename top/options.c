@@ -17,6 +17,8 @@
 #include "core/base/mem.h"
 #include "core/base/text.h"
 
+#define MAX_KEEP_NS (3600 * NSEC_PER_SEC)
+
 struct option_row {
 	char letter;	   /* 0: none */
 	const char *name;  /* NULL: none */
@@ -244,6 +246,19 @@ static int set_window(struct options *options, const char *value)
 	return 0;
 }
 
+static int set_record(struct options *options, const char *value)
+{
+	options->record = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_flight(struct options *options, const char *value)
+{
+	int ret = options_parse_time(value, NSEC_PER_SEC, &options->keep_ns);
+
+	return options->keep_ns > MAX_KEEP_NS ? -EINVAL : ret;
+}
+
 static int set_pages(struct options *options, const char *value)
 {
 	int ret = options_parse_pages(value, (size_t)sysconf(_SC_PAGESIZE), &options->ring_bytes);
@@ -430,6 +445,9 @@ static const struct option_row rows[] = {
 	{ 'z', "zero", NULL, "forget all samples at each refresh", set_zero },
 	{ 0, "window", "SECONDS|tick|decay|all", "what is summed (default 10; in batch mode tick)",
 	  set_window },
+	{ 'w', "record", "FILE", "record to FILE (perf.data) while looking", set_record },
+	{ 0, "flight", "SECONDS", "keep the last 1 s to 1 h; W or SIGUSR2 writes them",
+	  set_flight },
 	{ 'm', "mmap-pages", "PAGES|SIZE", "data pages of each sample ring", set_pages },
 	{ 0, "no-overwrite", NULL, "forward rings, for comparison", set_no_overwrite },
 	{ 0, "no-adapt", NULL, "keep the refresh even when reading takes longer", set_no_adapt },
@@ -459,10 +477,10 @@ static const struct option_row rows[] = {
 
 /* About sampling: of no use with a recording. */
 static int (*const live_setters[])(struct options *options, const char *value) = {
-	set_all,       set_pids,       set_tids,      set_user,	 set_cpus,
-	set_nodes,     set_stay,       set_event,     set_freq,	 set_period,
-	set_callchain, set_call_graph, set_max_stack, set_pages, set_no_overwrite,
-	set_no_adapt,  set_readers,    set_affinity,  set_synth,
+	set_all,       set_pids,   set_tids,	     set_user,	   set_cpus,	  set_nodes,
+	set_stay,      set_event,  set_freq,	     set_period,   set_callchain, set_call_graph,
+	set_max_stack, set_pages,  set_no_overwrite, set_no_adapt, set_readers,	  set_affinity,
+	set_synth,     set_record, set_flight,
 };
 
 static bool is_live(const struct option_row *row)
@@ -559,6 +577,8 @@ static int say_invalid(const struct option_row *row, const char *value, struct e
 		return err_say(err, -EINVAL, "--call-graph %s: only fp is supported", value);
 	if (row->set == set_format)
 		return say_formats(value, err);
+	if (row->set == set_flight)
+		return err_say(err, -EINVAL, "--flight %s: 1 second to 1 hour can be kept", value);
 	if (row->name)
 		return err_say(err, -EINVAL, "--%s: '%s' is no valid %s", row->name, value,
 			       row->takes ? row->takes : "value");
@@ -668,6 +688,8 @@ int options_parse(struct options *options, int argc, char **argv, struct err *er
 	int result;
 
 	options->command_line = describe(argc, argv);
+	options->arguments = argv;
+	options->nr_arguments = (size_t)argc;
 	fill_getopt(longs, shorts);
 	optind = 0; /* start over: tests parse more than once */
 	opterr = 0;

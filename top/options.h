@@ -45,6 +45,9 @@ struct options {
 	uint64_t refresh_ns;
 	bool refresh_named;
 	bool zero_each;
+	/* recording */
+	const char *record; /* file; NULL: not named */
+	uint64_t keep_ns;   /* flight recorder; 0: none */
 	/* the engine */
 	size_t ring_bytes; /* data bytes of a sample ring; 0: by rate */
 	bool ring_rounded; /* ... are more than was named */
@@ -60,7 +63,9 @@ struct options {
 	const struct output_format *format; /* after parsing: never NULL */
 	const char *output;		    /* file; NULL: stdout */
 	char *command_line;		    /* all of it as text, printable; owned */
-	uint64_t max_rows;		    /* 0: all */
+	char **arguments;		    /* ... and as given, with the program's name */
+	size_t nr_arguments;
+	uint64_t max_rows; /* 0: all */
 	enum color_mode color;
 	bool ascii;
 	bool latency;

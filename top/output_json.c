@@ -130,6 +130,28 @@ static void add_figures(struct textbuf *buf, const struct snapshot_header *heade
 	add_count(buf, "coarsened", header->nr_coarsened);
 }
 
+static void add_recording(struct textbuf *buf, const struct recording_figures *recording)
+{
+	static const char *const states[] = { "none", "kept", "on", "finishing" };
+
+	if (!report_has_recording(recording))
+		return;
+	add_name(buf, "recording");
+	textbuf_puts(buf, "{");
+	add_text(buf, "state", states[recording->state]);
+	add_text(buf, "path", recording->path);
+	add_text(buf, "trouble", recording->trouble);
+	add_count(buf, "ended", recording->nr_ended);
+	add_count(buf, "bytes", recording->bytes);
+	add_count(buf, "waiting_bytes", recording->bytes_waiting);
+	add_count(buf, "dropped", recording->nr_dropped);
+	add_real(buf, "keep_s", (double)recording->keep_ns / 1e9);
+	add_real(buf, "kept_s", (double)recording->kept_ns / 1e9);
+	add_count(buf, "kept_bytes", recording->kept_bytes);
+	add_bool(buf, "kept_is_cut", recording->kept_is_cut);
+	textbuf_puts(buf, "}");
+}
+
 static void add_chain(struct textbuf *buf, const struct row_chain *chain)
 {
 	add_name(buf, NULL);
@@ -240,6 +262,7 @@ void output_json(struct report *report)
 	textbuf_puts(buf, "{");
 	add_settings(buf, report);
 	add_figures(buf, snapshot_header(snapshot));
+	add_recording(buf, &snapshot_header(snapshot)->recording);
 	add_lists(buf, snapshot);
 	add_engine(buf, snapshot);
 	add_count(buf, "rows_hidden",

@@ -225,6 +225,17 @@ static void add_figures(struct textbuf *buf, const struct snapshot_header *heade
 			   figures[i].value);
 }
 
+static void add_recording(struct textbuf *buf, const struct recording_figures *recording)
+{
+	if (!report_has_recording(recording))
+		return;
+	add_figure(buf, "symtop_recording_bytes", "gauge",
+		   "Size of the recording that is written, or was last.", (double)recording->bytes);
+	add_figure(buf, "symtop_recording_dropped_records_total", "counter",
+		   "Records that the disk was too slow for, in that recording.",
+		   (double)recording->nr_dropped);
+}
+
 static void add_info(struct report *report)
 {
 	const struct snapshot_header *header = snapshot_header(report->snapshot);
@@ -247,5 +258,6 @@ void output_prometheus(struct report *report)
 {
 	add_info(report);
 	add_figures(&report->buf, snapshot_header(report->snapshot));
+	add_recording(&report->buf, &snapshot_header(report->snapshot)->recording);
 	add_rows(report);
 }

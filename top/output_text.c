@@ -80,6 +80,23 @@ static void add_header(struct textbuf *buf, const struct snapshot *snapshot)
 		       header->relative ? "relative" : "absolute");
 }
 
+static void add_recording(struct textbuf *buf, const struct recording_figures *recording)
+{
+	static const char *const states[] = { "ended", "kept", "on", "finishing" };
+
+	textbuf_printf(buf, "# recording %s", states[recording->state]);
+	if (recording->keep_ns)
+		textbuf_printf(buf, "  kept %.1f of %.1f s%s", (double)recording->kept_ns / 1e9,
+			       (double)recording->keep_ns / 1e9,
+			       recording->kept_is_cut ? " (memory is used up)" : "");
+	if (*recording->path)
+		textbuf_printf(buf, "  %.1f MB  dropped %llu  %s", (double)recording->bytes / 1e6,
+			       (unsigned long long)recording->nr_dropped, recording->path);
+	if (*recording->trouble)
+		textbuf_printf(buf, ": %s", recording->trouble);
+	textbuf_puts(buf, "\n");
+}
+
 static void add_notes(struct report *report)
 {
 	const struct snapshot *snapshot = report->snapshot;
@@ -93,6 +110,8 @@ static void add_notes(struct report *report)
 	if (header->kernel_excluded)
 		textbuf_puts(buf, "# user samples only: the kernel part is excluded, "
 				  "shares are of user samples\n");
+	if (report->verbose && report_has_recording(&header->recording))
+		add_recording(buf, &header->recording);
 	for (size_t i = 0; i < snapshot_nr_notes(snapshot); i++) {
 		const struct note *note = snapshot_note(snapshot, i);
 

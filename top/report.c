@@ -67,6 +67,11 @@ void report_add_facts(const struct report *report, struct textbuf *buf, const ch
 	add_number(&list, "overwritten", header->nr_overwritten);
 }
 
+bool report_has_recording(const struct recording_figures *recording)
+{
+	return recording->state != RECORDING_NONE || recording->nr_ended;
+}
+
 void report_add_title(const struct report *report, struct textbuf *buf)
 {
 	const struct snapshot_header *header = snapshot_header(report->snapshot);

@@ -37,6 +37,9 @@ size_t report_nr_rows(const struct report *report, size_t default_max);
 void report_add_facts(const struct report *report, struct textbuf *buf, const char *prefix,
 		      const char *between);
 
+/* Whether one is under way, was there or is kept. */
+bool report_has_recording(const struct recording_figures *recording);
+
 /* In one line for titles: "cpu-clock, 4000 Hz, 10.0 s, 1234 samples", and losses. */
 void report_add_title(const struct report *report, struct textbuf *buf);
 

@@ -19,6 +19,7 @@
 #include "core/base/mem.h"
 #include "core/base/text.h"
 #include "core/replay.h"
+#include "top/recording.h"
 #include "top/signals.h"
 #include "top/target.h"
 
@@ -195,6 +196,11 @@ static int start_collector(struct session *session, struct err *err)
 		.kernel = session->kernel,
 		.target_text = session->target_text,
 		.exec_ns = session->exec_ns,
+		.record_path = options->keep_ns ? NULL : options->record,
+		.keep_ns = options->keep_ns,
+		.version = PACKAGE_VERSION,
+		.arguments = (const char *const *)options->arguments,
+		.nr_arguments = options->nr_arguments,
 	};
 
 	return collector_start(&collector_options, &options->spec, &session->collector, err);
@@ -228,7 +234,8 @@ static int start(struct session *session, struct err *err)
 
 	session->signal_fd = -1;
 	session->latency = latency_new();
-	ret = signals_init(session->interactive, &session->signal_fd, err);
+	ret = signals_init(session->interactive, recording_wants_signal(session),
+			   &session->signal_fd, err);
 	if (ret < 0)
 		return ret;
 	if (session->options->input)

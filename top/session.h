@@ -37,6 +37,8 @@ struct session {
 	int command_status; /* wait(2) status once it has ended */
 	bool command_ended;
 	bool row_seen;
+	uint64_t nr_recordings_told; /* that ended, see top/recording.h */
+	bool recording_failed;
 };
 
 /*

@@ -15,6 +15,7 @@
 
 #include "ui/ui.h"
 
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 static char alternate_stack[16384];
 
@@ -35,7 +36,14 @@ static bool is_handled_by_sanitizer(void)
 #endif
 }
 
-int signals_init(bool interactive, int *ret_fd, struct err *err)
+static void add_ending(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(set, ending[i]);
+}
+
+int signals_init(bool interactive, bool record, int *ret_fd, struct err *err)
 {
 	stack_t stack = { .ss_sp = alternate_stack, .ss_size = sizeof(alternate_stack) };
 	sigset_t set;
@@ -52,12 +60,10 @@ int signals_init(bool interactive, int *ret_fd, struct err *err)
 	/* A reader that went away and a file at its size limit are errnos of write(2). */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
+	add_ending(&set);
 	sigaddset(&set, SIGCHLD);
+	if (record)
+		sigaddset(&set, SIGUSR2);
 	if (interactive) {
 		sigaddset(&set, SIGTSTP);
 		sigaddset(&set, SIGCONT);
@@ -78,6 +84,25 @@ int signals_next(int fd)
 	if (read(fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	return (int)info.ssi_signo;
+}
+
+void signals_let_through(int fd)
+{
+	sigset_t set;
+
+	/* timeout(1) sends its signal twice: one of a pair must not count as the second ^C. */
+	while (signals_next(fd))
+		;
+	add_ending(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void signals_hold(void)
+{
+	sigset_t set;
+
+	add_ending(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 void signals_die_of(int number)

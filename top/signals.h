@@ -13,12 +13,20 @@
 
 /*
  * Block what we read, handle what is fatal. Call before any worker starts. With
- * @interactive SIGTSTP and SIGWINCH are read too. *@ret_fd: the signalfd.
+ * @interactive SIGTSTP and SIGWINCH are read too, with @record SIGUSR2. *@ret_fd: the
+ * signalfd.
  */
-int signals_init(bool interactive, int *ret_fd, struct err *err) MUST_CHECK;
+int signals_init(bool interactive, bool record, int *ret_fd, struct err *err) MUST_CHECK;
 
 /* The next pending signal, or 0. */
 int signals_next(int fd);
+
+/*
+ * While we wait for something that may never come: what has asked us to end so far is
+ * forgotten, what asks again from here on ends us at once. Until signals_hold().
+ */
+void signals_let_through(int fd);
+void signals_hold(void);
 
 /* End the process by @number's default action: the exit status tells of it. */
 void signals_die_of(int number) NORETURN;

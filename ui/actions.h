@@ -44,6 +44,9 @@ void action_more_scan_workers(struct state *state);
 void action_fewer_scan_workers(struct state *state);
 void action_scan(struct state *state);
 
+/* recording.c */
+void action_record(struct state *state);
+
 /* navigate.c: rows, search, filter, detail */
 void action_up(struct state *state);
 void action_down(struct state *state);

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/base/clock.h"
 #include "core/base/compiler.h"
 #include "ui/format.h"
 #include "ui/segment.h"
@@ -187,6 +188,31 @@ static void add_cost(struct segments *segments, const struct snapshot_header *he
 		     screen_mark(screen, " \u00b7 ", ", "), text);
 }
 
+static void add_recording(struct segments *segments, const struct recording_figures *recording)
+{
+	double asked = (double)recording->keep_ns / 1e9;
+	uint64_t kept_ns = MIN(recording->kept_ns, recording->keep_ns);
+	char text[FORMAT_SIZE];
+
+	format_bytes(recording->bytes, text);
+	switch (recording->state) {
+	case RECORDING_NONE:
+		return;
+	case RECORDING_KEPT:
+		segments_add(segments, 9, recording->kept_is_cut ? STYLE_WARN : STYLE_NORMAL,
+			     "flight %" PRIu64 "/%g s%s", kept_ns / NSEC_PER_SEC, asked,
+			     recording->kept_is_cut ? ", cut" : "");
+		return;
+	case RECORDING_ON:
+		segments_add(segments, 9, STYLE_STATE, "rec %s", text);
+		break;
+	case RECORDING_FINISHING:
+		segments_add(segments, 9, STYLE_STATE, "rec %s..", text);
+		break;
+	}
+	add_count(segments, 11, "dropped", recording->nr_dropped, false);
+}
+
 static void add_scan(struct segments *segments, const struct snapshot_header *header)
 {
 	if (header->scan_finished)
@@ -215,6 +241,7 @@ void header_draw_figures(const struct snapshot *snapshot, struct screen *screen,
 	add_count(&segments, 10, "metadata lost", header->nr_lost_metadata, false);
 	add_count(&segments, 10, "throttled", header->nr_throttled, false);
 	add_count(&segments, 10, "corrupt", header->nr_corrupt, false);
+	add_recording(&segments, &header->recording);
 	add_share(&segments, 8, "unresolved", header->unresolved_share, STYLE_NORMAL, true);
 	add_share(&segments, 3, "unnamed", header->unnamed_share, STYLE_NORMAL, false);
 	add_share(&segments, 2, "naming", header->pending_share, STYLE_DIM, false);

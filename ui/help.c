@@ -25,6 +25,9 @@ static const struct {
 	{ "read", "time the last refresh took to read the rings, share of the refresh" },
 	{ "self", "CPU (100% is one CPU) and memory that symtop takes itself" },
 	{ "scan", "processes read from /proc, of those there are" },
+	{ "rec", "size of the recording so far; with .. the rest is on its way" },
+	{ "dropped", "records that the disk was too slow for" },
+	{ "flight", "seconds kept for W, of those asked for; cut: memory is short" },
 	{ "[k] [.]", "kernel, user; [g] guest kernel, [u] guest user, [H] hypervisor" },
 	{ "red bold", "5% and more; green: 0.5% and more" },
 };

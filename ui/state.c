@@ -26,6 +26,7 @@
 #include "ui/help.h"
 #include "ui/input.h"
 #include "ui/keys.h"
+#include "ui/recording.h"
 
 #define INFO_NS (5 * NSEC_PER_SEC)
 #define WARN_NS (10 * NSEC_PER_SEC)
@@ -40,6 +41,7 @@ void state_init(struct state *state, const struct ui_options *options)
 		.zero_each = options->zero_each,
 		.want_chains = options->spec.chains,
 		.nr_scan_workers = options->nr_scan_workers,
+		.record_path = options->record_path,
 	};
 }
 
@@ -99,6 +101,7 @@ static void tell_scan(struct state *state, const struct snapshot *snapshot)
 void state_show(struct state *state, struct snapshot *snapshot)
 {
 	tell_scan(state, snapshot);
+	recording_tell_state(state, snapshot);
 	/* The first one is shown also while paused: there is nothing to hold yet. */
 	if (state->paused && state->shown) {
 		replace(&state->waiting, snapshot);

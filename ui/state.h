@@ -52,6 +52,9 @@ struct state {
 	unsigned int nr_readers;      /* as asked for by a key; 0: none was */
 	unsigned int nr_scan_workers; /* of the next scan; 0: adaptive */
 	uint64_t scan_awaited;	      /* the number of the scan whose end is to be told; 0: none */
+	const char *record_path;      /* of the options; NULL: none */
+	enum recording_state recording; /* in the newest snapshot, also while paused */
+	uint64_t nr_recorded;		/* recordings whose end was told */
 	enum mode mode;
 	struct prompt prompt;
 	const struct prompt_use *prompt_use;

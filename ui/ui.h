@@ -28,6 +28,7 @@ struct ui_options {
 	bool zero_each;
 	struct view_spec spec;	      /* what is shown at first */
 	unsigned int nr_scan_workers; /* of the next scan of /proc; 0: adaptive */
+	const char *record_path;      /* to be proposed; NULL: one by the time; borrowed */
 };
 
 /*
@@ -69,6 +70,8 @@ enum ui_action {
 	UI_WRITE,     /* write the view to file `path` */
 	UI_READERS,   /* have nr_readers */
 	UI_RESCAN,    /* scan /proc again, with nr_scan_workers (0: adaptive) */
+	UI_RECORD,    /* record to file `path` */
+	UI_RECORD_END,
 };
 
 struct ui_wish {

@@ -2,11 +2,13 @@
 /*
  * Seconds from exec until a program in a pty writes its first share ("12.34%").
  *
- * usage: ptyfirst LIMIT COMMAND [ARGS]
+ * usage: ptyfirst [-s] LIMIT COMMAND [ARGS]
  *
- * For small systems without Python (an initramfs); term.py looks at the whole screen.
- * Prints "first_s=S bytes=N" and ends the program with q, then SIGTERM, then SIGKILL.
- * Exit status 1 when there was no share within LIMIT seconds.
+ * For small systems without Python (an initramfs), and where what looks at the screen must
+ * cost nothing; term.py looks at the whole screen. Prints "first_s=S bytes=N" and ends the
+ * program with q, then SIGTERM, then SIGKILL; with -s not before it is sent SIGTERM
+ * itself. Exit status 1 when there was no share within LIMIT seconds, or with -s when the
+ * program ended by itself.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -17,9 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+static volatile sig_atomic_t is_ended;
 
 static double now(void)
 {
@@ -72,19 +77,44 @@ static void end(pid_t pid, int fd)
 	}
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+	is_ended = 1;
+}
+
+/* Keep the pty empty until we are told to end; false when the program ended by itself. */
+static bool stay(int fd)
+{
+	char scratch[65536];
+
+	while (!is_ended) {
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+		if (poll(&wait, 1, 1000) > 0 && read(fd, scratch, sizeof(scratch)) <= 0)
+			return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct winsize size = { .ws_row = 40, .ws_col = 140 };
 	double limit, start;
 	long long nr_bytes = 0;
 	bool found = false;
+	bool stays = argc > 1 && !strcmp(argv[1], "-s");
+	pid_t parent = getpid();
 	pid_t pid;
 	int fd;
 
+	argc -= stays;
+	argv += stays;
 	if (argc < 3) {
-		fprintf(stderr, "usage: ptyfirst LIMIT COMMAND [ARGS]\n");
+		fprintf(stderr, "usage: ptyfirst [-s] LIMIT COMMAND [ARGS]\n");
 		return 2;
 	}
+	signal(SIGTERM, on_signal);
 	limit = strtod(argv[1], NULL);
 	start = now();
 	pid = forkpty(&fd, NULL, NULL, &size);
@@ -93,11 +123,16 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!pid) {
+		signal(SIGTERM, SIG_DFL);
+		/* Should we be killed, the kernel ends it. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(127);
 		setenv("TERM", "linux", 1);
 		execvp(argv[2], argv + 2);
 		_exit(127);
 	}
-	while (!found && now() - start < limit) {
+	while (!found && !is_ended && now() - start < limit) {
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
 		char bytes[65536];
 		ssize_t len;
@@ -115,6 +150,10 @@ int main(int argc, char **argv)
 	else
 		printf("first_s=none bytes=%lld\n", nr_bytes);
 	fflush(stdout);
+	if (stays && found && !stay(fd)) {
+		fprintf(stderr, "ptyfirst: %s ended by itself\n", argv[2]);
+		found = false;
+	}
 	end(pid, fd);
 	return found ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 
 usage: results.py machine FILE
        results.py shares FILE ROW SYMTOP-JSON SYMTOP-COMMAND PERF-REPORT PERF-COMMAND
+       results.py add FILE TABLE ROW PROGRAM COMMAND
        results.py table FILE TABLE TITLE
 
 FILE has one JSON object a measurement: table, row, program, metric, value, unit, command.
@@ -12,8 +13,12 @@ A value is null when the thing did not happen.
 machine  appends what this machine is, and prints it.
 shares   appends how both divided the samples of tests/workloads/spin. PERF-REPORT is
          from "perf report --stdio -F sample,comm,sym -t ;"; either may be empty: not run.
+add      appends what stands in standard input: lines "metric;value;unit". A value may
+         be empty: it did not happen. ROW or PROGRAM "-": it stands in the lines, before
+         the metric (the program first).
 table    prints a table: the median of each measurement with its extremes, and each
-         further program against the first: as ratio, for shares as difference.
+         further program against the first: as ratio, for shares as difference. Many
+         programs stand below one another, few beside one another.
 """
 
 import json
@@ -28,9 +33,15 @@ UNITS = {
     "B": (1e-6, "MB"),
     "B/s": (1e-3, "kB/s"),
     "CPU": (100, "% CPU"),
+    "ms": (1, "ms"),
+    "ns": (1, "ns"),
+    "1/s": (1e-3, "k/s"),
     "share": (100, "%"),
     "": (1, ""),
 }
+
+# More programs than that are the rows of a table, not its columns.
+MAX_COLUMNS = 3
 
 # spin's rounds in hot_alpha and in all.
 SPIN_ALPHA, SPIN_ALL = 100000, 130000
@@ -125,8 +136,20 @@ def shares(path, row, symtop_path, symtop_command, perf_path, perf_command):
     append(path, "shares", row, "by design", ratio, SPIN_ALPHA / SPIN_ALL, "share")
 
 
+def add(path, name, row, program, command):
+    for line in sys.stdin:
+        fields = line.rstrip("\n").split(";")
+        line_program = fields.pop(0) if program == "-" else program
+        line_row = fields.pop(0) if row == "-" else row
+        metric, value, unit = fields
+        append(path, name, line_row, line_program, metric, float(value) if value else None, unit,
+               command)
+
+
 def number(value, unit):
     """Three significant digits, never an exponent; shares are compared by points."""
+    if unit == "" and value == int(value):
+        return f"{value:.0f}"
     if unit == "share":
         return f"{value:.2f}"
     for digits in (3, 2, 1):
@@ -160,7 +183,7 @@ def against(values, base, unit):
         return ""
     if unit == "share":
         return f"{(mine - first) * 100:+.2f} points"
-    return f"x {number(mine / first, '')}" if first else ""
+    return f"x {number(mine / first, 'ratio')}" if first else ""
 
 
 def print_lines(lines):
@@ -170,6 +193,41 @@ def print_lines(lines):
             print(line[0])
         else:
             print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
+
+
+def columns(cells, programs):
+    """Lines of a table with a column for each program."""
+    base = programs[0]
+    lines = [["", *programs, *(f"{program} to {base}" for program in programs[1:])]]
+    for row, metrics in cells.items():
+        lines.append([row])
+        for metric, (unit, values) in metrics.items():
+            lines.append(["  " + metric.replace("_", " "),
+                          *(cell(values[p], unit) if p in values else "-" for p in programs),
+                          *(against(values[p], values[base], unit)
+                            if p in values and base in values else "" for p in programs[1:])])
+    return lines
+
+
+def rows(cells, programs):
+    """Lines of a table with a row for each program."""
+    base = programs[0]
+    names = list(dict.fromkeys(metric for metrics in cells.values() for metric in metrics))
+    lines = [["", *(name.replace("_", " ") for name in names)]]
+    for row, metrics in cells.items():
+        lines.append([row])
+        for program in programs:
+            if not any(program in values for _, values in metrics.values()):
+                continue
+            line = ["  " + program]
+            for name in names:
+                unit, values = metrics.get(name, ("", {}))
+                text = cell(values[program], unit) if program in values else "-"
+                if unit and program != base and program in values and base in values:
+                    text += " " + against(values[program], values[base], unit)
+                line.append(text)
+            lines.append(line)
+    return lines
 
 
 def table(path, name, title):
@@ -188,19 +246,12 @@ def table(path, name, title):
     base = "symtop" if "symtop" in programs else programs[0]
     programs.remove(base)
     programs.insert(0, base)
-    lines = [["", *programs, *(f"{program} to {base}" for program in programs[1:])]]
-    for row, metrics in cells.items():
-        lines.append([row])
-        for metric, (unit, values) in metrics.items():
-            lines.append(["  " + metric.replace("_", " "),
-                          *(cell(values[p], unit) if p in values else "-" for p in programs),
-                          *(against(values[p], values[base], unit)
-                            if p in values and base in values else "" for p in programs[1:])])
-    print_lines(lines)
+    print_lines((columns if len(programs) <= MAX_COLUMNS else rows)(cells, programs))
 
 
 def main():
-    commands = {"machine": (machine, 1), "shares": (shares, 6), "table": (table, 3)}
+    commands = {"machine": (machine, 1), "shares": (shares, 6),
+                "add": (add, 5), "table": (table, 3)}
     command, nr = commands.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
     if not command or len(sys.argv) != nr + 2:
         sys.exit(__doc__)
