@@ -223,7 +223,8 @@ static void do_tick(struct collector *collector, uint64_t refresh_ns, bool zero_
 	interval = next_interval(collector, refresh_ns);
 	collector->next_tick_ns = clock_now_ns() + interval;
 	collector->drain_interval_ns = tick_drain_interval(collector, interval);
-	collector->next_drain_ns = clock_now_ns() + collector->drain_interval_ns;
+	/* From the begin of the last one: rings fill while they are read, too. */
+	collector->next_drain_ns = collector->drained_ns + collector->drain_interval_ns;
 	collector->figures.effective_refresh_ns = interval;
 	if (collector->figures.target_gone)
 		rest(collector);
@@ -387,7 +388,7 @@ static void carry_out(struct collector *collector, const struct wishes *wishes)
 		tick_drain(collector);
 		collector->drain_interval_ns =
 			tick_drain_interval(collector, collector->figures.effective_refresh_ns);
-		collector->next_drain_ns = clock_now_ns() + collector->drain_interval_ns;
+		collector->next_drain_ns = collector->drained_ns + collector->drain_interval_ns;
 	}
 	if (wishes->spec || wishes->zero || wishes->names || wishes->nr_readers || scan_ended ||
 	    wishes->record || wishes->record_end)
@@ -485,9 +486,10 @@ static int start_synth(struct collector *collector, struct err *err)
 	int ret;
 
 	event_set_get_info(collector->options.events, &info);
-	options.sweep = !info.own_processes_only &&
-			(target->kind == TARGET_MACHINE || target->kind == TARGET_USER ||
-			 info.filter_in_user_space);
+	/* After the first drain: until then what was sampled needs the CPUs. */
+	collector->sweep_wanted = !info.own_processes_only &&
+				  (target->kind == TARGET_MACHINE || target->kind == TARGET_USER ||
+				   info.filter_in_user_space);
 	ret = synth_start(&options, &collector->synth, err);
 	if (ret < 0)
 		return ret;

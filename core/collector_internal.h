@@ -68,6 +68,7 @@ struct collector {
 	struct symbolizer *symbolizer;
 	struct thread_table *table;
 	struct synth *synth;
+	bool sweep_wanted; /* it has not begun yet */
 	struct metadata *metadata;
 	struct profile *profile;
 	struct reader_worker *readers;
@@ -84,6 +85,7 @@ struct collector {
 	bool slot_open;
 	uint64_t next_drain_ns, next_tick_ns;
 	uint64_t drain_interval_ns;
+	uint64_t drained_ns; /* when the last drain began */
 	uint64_t early_ns;     /* length of the next early tick; 0: past them */
 	uint64_t stretched_ns; /* effective refresh by --adapt; 0: as asked for */
 	uint64_t next_housekeeping_ns;

@@ -11,16 +11,14 @@
  * - A comm may hold anything, ") R 1" included, so it ends at the last ')'.
  * - Files are opened relative to the directory of the process: when the pid is
  *   used again in between, they are gone rather than somebody else's.
- * - Maps are asked for with PROCMAP_QUERY where the kernel has it (6.11): only the
- *   executable ones are named and copied, which is three to four times as fast as
- *   the text of all. Otherwise the text is parsed where it lies.
+ * - The maps are most of the work: procfs_maps.c.
  *
  * Everything is opened O_NONBLOCK: in /proc it changes nothing, in a folder that
  * is not /proc a FIFO cannot hold us.
  */
 #include "config.h"
 
-#include "core/procfs.h"
+#include "core/procfs_private.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -41,30 +38,9 @@
 /* PF_KTHREAD of the kernel's include/linux/sched.h; part of stat's flags since 2.6. */
 #define STAT_KERNEL_THREAD 0x00200000U
 
-/* A maps file of a million lines has 100 MB; more is no maps file. */
-#define MAX_FILE_BYTES ((size_t)256 << 20)
-#define FIRST_FILE_BYTES ((size_t)64 << 10)
-/* What one odd process made us allocate is not kept for the next thousand. */
-#define KEEP_FILE_BYTES ((size_t)4 << 20)
-
 /* stat has 52 numbers and a comm of up to 64 bytes (kernel workers); status under 2 kB. */
 #define STAT_BYTES 2048
 #define STATUS_BYTES 8192
-
-struct procfs_reader {
-	char *proc;
-	unsigned int max_threads; /* 0: no limit */
-	bool no_query;		  /* the kernel (or what plays /proc) has no PROCMAP_QUERY */
-	char *text;		  /* maps file or names of the last process; its maps point here */
-	size_t nr_text_allocated;
-	struct synth_thread *threads;
-	size_t nr_threads;
-	size_t nr_threads_allocated;
-	struct map_fact *maps;
-	size_t nr_maps;
-	size_t nr_maps_allocated;
-	struct synth_process process;
-};
 
 struct proc_stat {
 	char comm[16];
@@ -74,8 +50,7 @@ struct proc_stat {
 	uint64_t nr_threads;
 };
 
-/* "Gone" and "forbidden" have several errnos in /proc, depending on how far one came. */
-static int proc_error(int code)
+int procfs_error(int code)
 {
 	if (code == ENOENT || code == ESRCH)
 		return -ESRCH;
@@ -84,26 +59,29 @@ static int proc_error(int code)
 	return -code;
 }
 
-static int open_file(int dir, const char *name)
+int procfs_open_file(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-	return fd < 0 ? proc_error(errno) : fd;
+	return fd < 0 ? procfs_error(errno) : fd;
 }
 
 static int open_dir(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 
-	return fd < 0 ? proc_error(errno) : fd;
+	return fd < 0 ? procfs_error(errno) : fd;
 }
 
+/* Only a place to start from: its names are not listed. */
 static int open_process(const char *proc, uint32_t pid)
 {
 	char path[PATH_MAX];
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/%u", proc, pid);
-	return open_dir(AT_FDCWD, path);
+	fd = open(path, O_PATH | O_CLOEXEC | O_DIRECTORY);
+	return fd < 0 ? procfs_error(errno) : fd;
 }
 
 /*
@@ -112,55 +90,18 @@ static int open_process(const char *proc, uint32_t pid)
  */
 static ssize_t read_small(int dir, const char *name, char *ret_text, size_t size)
 {
-	int fd = open_file(dir, name);
+	int fd = procfs_open_file(dir, name);
 	ssize_t len;
 
 	if (fd < 0)
 		return fd;
 	len = read(fd, ret_text, size - 1);
 	if (len < 0)
-		len = proc_error(errno);
+		len = procfs_error(errno);
 	else
 		ret_text[len] = '\0';
 	close(fd);
 	return len;
-}
-
-static int grow_text(struct procfs_reader *reader)
-{
-	size_t size = reader->nr_text_allocated ? 2 * reader->nr_text_allocated : FIRST_FILE_BYTES;
-	char *text;
-
-	if (size > MAX_FILE_BYTES)
-		return -EFBIG;
-	text = realloc(reader->text, size);
-	if (!text)
-		return -ENOMEM;
-	reader->text = text;
-	reader->nr_text_allocated = size;
-	return 0;
-}
-
-/* The whole file into reader->text. Returns its length or a negative errno. */
-static ssize_t read_whole(struct procfs_reader *reader, int fd)
-{
-	size_t len = 0;
-
-	for (;;) {
-		ssize_t ret;
-
-		if (len == reader->nr_text_allocated) {
-			ret = grow_text(reader);
-			if (ret < 0)
-				return ret;
-		}
-		ret = read(fd, reader->text + len, reader->nr_text_allocated - len);
-		if (ret < 0)
-			return proc_error(errno);
-		if (ret == 0)
-			return (ssize_t)len;
-		len += (size_t)ret;
-	}
 }
 
 /* ---- numbers ---- */
@@ -174,8 +115,7 @@ static int digit_of(char c)
 	return 16;
 }
 
-/* A number at *@pos, which moves behind it; false when there is none or it is too large. */
-static bool take_number(const char **pos, const char *end, int base, uint64_t max,
+bool procfs_take_number(const char **pos, const char *end, int base, uint64_t max,
 			uint64_t *ret_value)
 {
 	const char *start = *pos;
@@ -192,7 +132,7 @@ static bool take_number(const char **pos, const char *end, int base, uint64_t ma
 	return *pos > start && value <= max;
 }
 
-static bool take_char(const char **pos, const char *end, char c)
+bool procfs_take_char(const char **pos, const char *end, char c)
 {
 	if (*pos >= end || **pos != c)
 		return false;
@@ -206,220 +146,10 @@ static bool parse_id(const char *name, uint32_t *ret_id)
 	const char *end = name + strlen(name);
 	uint64_t value;
 
-	if (*name == '0' || !take_number(&name, end, 10, INT32_MAX, &value) || name != end)
+	if (*name == '0' || !procfs_take_number(&name, end, 10, INT32_MAX, &value) || name != end)
 		return false;
 	*ret_id = (uint32_t)value;
 	return true;
-}
-
-/* ---- maps ---- */
-
-/*
- * The kernel writes a newline in a path as \012 and nothing else so (a backslash
- * stays one), while mmap records have the path as it is.
- */
-static void unescape_newlines(char *path)
-{
-	char *from = strstr(path, "\\012");
-	char *to = from;
-
-	if (!from)
-		return;
-	while (*from) {
-		if (!strncmp(from, "\\012", 4)) {
-			*to++ = '\n';
-			from += 4;
-		} else {
-			*to++ = *from++;
-		}
-	}
-	*to = '\0';
-}
-
-/* One line, [@line, @end), of an executable map; *@end is the newline. */
-static bool parse_map(char *line, char *end, struct map_fact *ret_map)
-{
-	const char *pos = line;
-	uint64_t major, minor;
-	char *path;
-
-	if (!take_number(&pos, end, 16, UINT64_MAX, &ret_map->start) ||
-	    !take_char(&pos, end, '-') || !take_number(&pos, end, 16, UINT64_MAX, &ret_map->end) ||
-	    !take_char(&pos, end, ' '))
-		return false;
-	pos += 4; /* the permissions, which is_executable() has seen */
-	if (!take_char(&pos, end, ' ') ||
-	    !take_number(&pos, end, 16, UINT64_MAX, &ret_map->pgoff) ||
-	    !take_char(&pos, end, ' ') || !take_number(&pos, end, 16, UINT32_MAX, &major) ||
-	    !take_char(&pos, end, ':') || !take_number(&pos, end, 16, UINT32_MAX, &minor) ||
-	    !take_char(&pos, end, ' ') || !take_number(&pos, end, 10, UINT64_MAX, &ret_map->inode))
-		return false;
-	if (ret_map->start >= ret_map->end || (pos < end && *pos != ' '))
-		return false;
-	path = line + (pos - line);
-	path += strspn(path, " ");
-	if (memchr(path, '\0', (size_t)(end - path)))
-		return false;
-	*end = '\0';
-	unescape_newlines(path);
-	ret_map->dev_major = (uint32_t)major;
-	ret_map->dev_minor = (uint32_t)minor;
-	ret_map->path = path;
-	return true;
-}
-
-/* Whether the line is of an executable map; *@ret_malformed when it is of none. */
-static bool is_executable(const char *line, const char *end, bool *ret_malformed)
-{
-	const char *perms = memchr(line, ' ', (size_t)(end - line));
-
-	*ret_malformed = !perms || end - perms < 6 || perms[5] != ' ';
-	return !*ret_malformed && perms[3] == 'x';
-}
-
-size_t procfs_parse_maps(char *text, size_t len,
-			 void (*each)(void *arg, const struct map_fact *map), void *arg)
-{
-	size_t nr_malformed = 0;
-	char *line = text;
-	char *text_end = text + len;
-
-	while (line < text_end) {
-		char *end = memchr(line, '\n', (size_t)(text_end - line));
-		struct map_fact map = { 0 }; /* a line has no build id and no generation */
-		bool malformed;
-
-		if (!end) /* cut: half a path would be a wrong one */
-			return nr_malformed + 1;
-		if (is_executable(line, end, &malformed)) {
-			malformed = !parse_map(line, end, &map);
-			if (!malformed)
-				each(arg, &map);
-		}
-		nr_malformed += malformed;
-		line = end + 1;
-	}
-	return nr_malformed;
-}
-
-static void add_map(void *arg, const struct map_fact *map)
-{
-	struct procfs_reader *reader = arg;
-
-	mem_grow(reader->maps, reader->nr_maps, reader->nr_maps_allocated);
-	reader->maps[reader->nr_maps++] = *map;
-}
-
-/*
- * The argument of PROCMAP_QUERY (linux/fs.h since 6.11, newer than the headers that
- * we must build with). Sizes are set by us and, for the name, by the kernel.
- */
-struct map_query {
-	uint64_t size;
-	uint64_t query_flags;
-	uint64_t query_addr;
-	uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset;
-	uint64_t inode;
-	uint32_t dev_major, dev_minor;
-	uint32_t vma_name_size, build_id_size;
-	uint64_t vma_name_addr, build_id_addr;
-};
-
-#define MAP_QUERY _IOWR('f', 17, struct map_query)
-#define MAP_QUERY_EXECUTABLE 0x04
-#define MAP_QUERY_COVERING_OR_NEXT 0x10
-
-/* Room for one more path behind @len bytes of text; paths already there move along. */
-static int make_room_for_path(struct procfs_reader *reader, size_t len)
-{
-	uintptr_t old_text = (uintptr_t)reader->text;
-	int ret;
-
-	while (reader->nr_text_allocated - len < PATH_MAX) {
-		ret = grow_text(reader);
-		if (ret < 0)
-			return ret;
-	}
-	if ((uintptr_t)reader->text == old_text)
-		return 0;
-	for (size_t i = 0; i < reader->nr_maps; i++)
-		reader->maps[i].path = reader->text + ((uintptr_t)reader->maps[i].path - old_text);
-	return 0;
-}
-
-/* Returns 1 when all is there, -ESRCH when there is no address space, or -errno. */
-static int query_maps(struct procfs_reader *reader, int fd)
-{
-	struct map_query query = {
-		.size = sizeof(query),
-		.query_flags = MAP_QUERY_EXECUTABLE | MAP_QUERY_COVERING_OR_NEXT,
-	};
-	size_t len = 0;
-	int ret;
-
-	for (;;) {
-		ret = make_room_for_path(reader, len);
-		if (ret < 0)
-			return ret;
-		query.vma_name_addr = (uintptr_t)(reader->text + len);
-		query.vma_name_size = PATH_MAX;
-		if (ioctl(fd, MAP_QUERY, &query) < 0)
-			return errno == ENOENT ? 1 : -errno; /* ENOENT: no further one */
-		if (!query.vma_name_size)
-			reader->text[len] = '\0';
-		add_map(reader, &(struct map_fact){
-					.start = query.vma_start,
-					.end = query.vma_end,
-					.pgoff = query.vma_offset,
-					.dev_major = query.dev_major,
-					.dev_minor = query.dev_minor,
-					.inode = query.inode,
-					.path = reader->text + len,
-				});
-		len += strnlen(reader->text + len, PATH_MAX - 1) + 1;
-		query.query_addr = query.vma_end;
-	}
-}
-
-/* Returns 1 when all is there, 0 or -ESRCH when there is no address space, or -errno. */
-static int read_maps_file(struct procfs_reader *reader, int dir, const char *name)
-{
-	int fd = open_file(dir, name);
-	int ret = -ENOTTY;
-	ssize_t len;
-
-	if (fd < 0)
-		return fd;
-	if (!reader->no_query)
-		ret = query_maps(reader, fd);
-	if (ret < 0)
-		reader->nr_maps = 0;
-	if (ret < 0 && ret != -ESRCH) {
-		/* A path too long for the query is only one reason; the text says all. */
-		reader->no_query |= ret == -ENOTTY;
-		len = read_whole(reader, fd);
-		if (len > 0)
-			procfs_parse_maps(reader->text, (size_t)len, add_map, reader);
-		ret = (int)(len > 0 ? 1 : len);
-	}
-	close(fd);
-	return ret;
-}
-
-/*
- * When the main thread has exited, the maps of the process read as empty or as
- * gone, and only those of a thread that lives show the address space.
- */
-static int read_maps(struct procfs_reader *reader, int dir)
-{
-	int ret = read_maps_file(reader, dir, "maps");
-	char name[64];
-
-	for (size_t i = 1; i < reader->nr_threads && (ret == 0 || ret == -ESRCH); i++) {
-		snprintf(name, sizeof(name), "task/%u/maps", reader->threads[i].tid);
-		ret = read_maps_file(reader, dir, name);
-	}
-	return ret;
 }
 
 /* ---- threads ---- */
@@ -445,12 +175,12 @@ static bool parse_stat(const char *text, size_t len, struct proc_stat *ret_stat)
 	ret_stat->state = close[2];
 	pos = close + 3;
 	for (size_t i = 4; i < ARRAY_SIZE(values); i++) {
-		if (!take_char(&pos, end, ' '))
+		if (!procfs_take_char(&pos, end, ' '))
 			return false;
 		/* Terminal, nice and priority may be negative; none of them matters. */
 		if (pos < end && *pos == '-')
 			pos++;
-		if (!take_number(&pos, end, 10, UINT64_MAX, &values[i]))
+		if (!procfs_take_number(&pos, end, 10, UINT64_MAX, &values[i]))
 			return false;
 	}
 	ret_stat->ppid = (uint32_t)MIN(values[4], UINT32_MAX);
@@ -518,9 +248,8 @@ void procfs_reader_free(struct procfs_reader *reader)
 	if (!reader)
 		return;
 	free(reader->proc);
-	free(reader->text);
 	free(reader->threads);
-	free(reader->maps);
+	procfs_release_maps(reader);
 	free(reader);
 }
 
@@ -538,7 +267,7 @@ static int read_process(struct procfs_reader *reader, int dir, struct synth_proc
 	int ret;
 
 	if (fstat(dir, &dir_stat) < 0)
-		return proc_error(errno);
+		return procfs_error(errno);
 	process->uid = dir_stat.st_uid;
 	len = read_small(dir, "stat", text, sizeof(text));
 	if (len < 0)
@@ -555,7 +284,7 @@ static int read_process(struct procfs_reader *reader, int dir, struct synth_proc
 		if (ret < 0)
 			return ret;
 	}
-	ret = process->kernel_thread ? 0 : read_maps(reader, dir);
+	ret = process->kernel_thread ? 0 : procfs_read_maps(reader, dir);
 	/* A process that waits for its parent has no address space: that is known. */
 	if (ret == -ESRCH && proc_stat.state == 'Z')
 		ret = 0;
@@ -571,13 +300,8 @@ int procfs_read_process(struct procfs_reader *reader, uint32_t pid,
 	struct synth_process *process = &reader->process;
 	int dir, ret;
 
-	if (reader->nr_text_allocated > KEEP_FILE_BYTES) {
-		free(reader->text);
-		reader->text = NULL;
-		reader->nr_text_allocated = 0;
-	}
+	procfs_forget_maps(reader);
 	reader->nr_threads = 0;
-	reader->nr_maps = 0;
 	memset(process, 0, sizeof(*process));
 	process->pid = pid;
 	process->scan_start_ns = clock_now_ns();
@@ -662,7 +386,7 @@ static const char *find_field(const char *text, const char *field)
 static bool take_field_number(const char **pos, uint64_t max, uint64_t *ret_value)
 {
 	*pos += strspn(*pos, " \t");
-	return take_number(pos, *pos + strlen(*pos), 10, max, ret_value);
+	return procfs_take_number(pos, *pos + strlen(*pos), 10, max, ret_value);
 }
 
 int procfs_read_owner(const char *proc, uint32_t pid, uint32_t *ret_uid, uint32_t *ret_ppid)

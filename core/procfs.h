@@ -32,7 +32,8 @@ void procfs_reader_set_max_threads(struct procfs_reader *reader, unsigned int nr
  *
  * Returns 0, -ESRCH (gone), -EACCES (nothing of it may be read), -E2BIG (see above)
  * or what open(2) and read(2) reported (-EMFILE); unreadable maps alone give 0 with
- * has_maps false. The maps of a kernel thread and of a zombie are known to be none.
+ * has_maps false. The maps of a kernel thread and of a zombie are known to be none. A
+ * file (device and inode) of several names may be called by the one read a moment ago.
  */
 int procfs_read_process(struct procfs_reader *reader, uint32_t pid,
 			const struct synth_process **ret_process) MUST_CHECK;

@@ -16,6 +16,9 @@
  * WINDOW_TIME takes the slots of which at least half lies in the window: ticks
  * jitter, and a slot more or less at each frame would make all shares jump.
  *
+ * A window that ends in the past ends with a slot. "Since the start" is then the totals
+ * less the slots after it, so that it still has what lay in slots that were dropped.
+ *
  * Giving up detail is in profile_coarsen.c.
  */
 #include "config.h"
@@ -210,6 +213,7 @@ void profile_clear(struct profile *profile)
 	profile->nr_sums = 0;
 	profile->added = (struct weight){ 0 };
 	profile->first_start_ns = 0;
+	profile->nr_slots_dropped = 0;
 	profile->nr_coarsened = 0;
 	if (was_open)
 		profile_slot_begin(profile, now_ns, now_ns);
@@ -331,6 +335,7 @@ static void drop_slots(struct profile *profile, size_t nr)
 		}
 	}
 	free_slots(profile, nr);
+	profile->nr_slots_dropped += nr;
 }
 
 void profile_slot_end(struct profile *profile)
@@ -350,10 +355,10 @@ void profile_slot_end(struct profile *profile)
 
 /* ---- reading ---- */
 
-static double slot_weight(const struct profile *profile, const struct window *window, size_t rank)
+/* Of a slot in a window that ends with the slot @newest. */
+static double slot_weight(const struct window *window, const struct slot *newest,
+			  const struct slot *slot)
 {
-	const struct slot *newest = &profile->slots[profile->nr_slots - 1];
-	const struct slot *slot = &profile->slots[rank];
 	uint64_t middle_ns = slot->start_ns + (slot->end_ns - slot->start_ns) / 2;
 	uint64_t age_ns = newest->end_ns > slot->end_ns ? newest->end_ns - slot->end_ns : 0;
 	double weight;
@@ -395,7 +400,8 @@ static void sum_slot(struct profile *profile, const struct slot *slot, double we
 	}
 }
 
-static void sum_totals(struct profile *profile)
+/* All that was ever added, but for the slots after @newest. */
+static void sum_totals(struct profile *profile, size_t newest)
 {
 	for (size_t i = 0; i < profile->nr_cell_places; i++) {
 		const struct weight *total = &profile->cells[i].total;
@@ -405,29 +411,49 @@ static void sum_totals(struct profile *profile)
 			.period = (double)total->period,
 		};
 	}
+	for (size_t i = newest + 1; i < profile->nr_slots; i++)
+		sum_slot(profile, &profile->slots[i], -1);
+	for (size_t i = 0; i < profile->nr_cell_places; i++) {
+		/* Numbers of samples are exact; large periods may miss zero by a hair. */
+		if (!(profile->sums[i].nr_samples > 0))
+			profile->sums[i].period = 0;
+	}
 }
 
-/* Fills the sums and says which time they cover. */
-static void sum_window(struct profile *profile, const struct window *window, uint64_t *ret_start_ns,
-		       uint64_t *ret_end_ns)
+/* The rank of the last slot of @window; nr_slots: there is none. */
+static size_t last_slot(const struct profile *profile, const struct window *window)
 {
-	size_t newest = profile->nr_slots - 1;
+	size_t nr = profile->nr_slots;
+
+	if (!window->end_ns) {
+		/* A tick that has just begun would show next to nothing. */
+		if (window->kind == WINDOW_TICK && profile->slot_open && nr > 1)
+			nr--;
+		return nr ? nr - 1 : 0;
+	}
+	nr = profile_nr_closed_slots(profile);
+	while (nr && profile->slots[nr - 1].end_ns > window->end_ns)
+		nr--;
+	return nr ? nr - 1 : profile->nr_slots;
+}
+
+/* Fills the sums up to the slot @newest and says which time they cover. */
+static void sum_window(struct profile *profile, const struct window *window, size_t newest,
+		       uint64_t *ret_start_ns, uint64_t *ret_end_ns)
+{
+	const struct slot *last = &profile->slots[newest];
 
 	sums_reset(profile);
+	*ret_end_ns = last->end_ns;
 	if (window->kind == WINDOW_ALL) {
-		sum_totals(profile);
+		sum_totals(profile, newest);
 		*ret_start_ns = profile->first_start_ns;
-		*ret_end_ns = profile->slots[newest].end_ns;
 		return;
 	}
-	/* A tick that has just begun would show next to nothing. */
-	if (window->kind == WINDOW_TICK && profile->slot_open && newest)
-		newest--;
-	sum_slot(profile, &profile->slots[newest], 1);
-	*ret_start_ns = profile->slots[newest].start_ns;
-	*ret_end_ns = profile->slots[newest].end_ns;
+	sum_slot(profile, last, 1);
+	*ret_start_ns = last->start_ns;
 	for (size_t i = newest; i--;) {
-		double weight = slot_weight(profile, window, i);
+		double weight = slot_weight(window, last, &profile->slots[i]);
 
 		if (!(weight > 0))
 			break;
@@ -440,11 +466,13 @@ void profile_each(struct profile *profile, const struct window *window,
 		  void (*each)(void *arg, const struct cell_view *cell), void *arg,
 		  uint64_t *ret_start_ns, uint64_t *ret_end_ns)
 {
+	size_t newest = last_slot(profile, window);
+
 	*ret_start_ns = 0;
 	*ret_end_ns = 0;
-	if (!profile->nr_slots)
+	if (newest >= profile->nr_slots)
 		return;
-	sum_window(profile, window, ret_start_ns, ret_end_ns);
+	sum_window(profile, window, newest, ret_start_ns, ret_end_ns);
 	for (size_t i = 0; i < profile->nr_cell_places; i++) {
 		const struct weight_sum *sum = &profile->sums[i];
 		struct cell *cell = &profile->cells[i];
@@ -465,12 +493,24 @@ uint64_t profile_oldest_ns(const struct profile *profile)
 	return profile->nr_slots ? profile->slots[0].start_ns : 0;
 }
 
+size_t profile_nr_closed_slots(const struct profile *profile)
+{
+	return profile->nr_slots - (profile->slot_open ? 1 : 0);
+}
+
+uint64_t profile_closed_slot_end_ns(const struct profile *profile, size_t rank)
+{
+	assert(rank < profile->nr_slots);
+	return profile->slots[rank].end_ns;
+}
+
 void profile_get_stats(const struct profile *profile, struct profile_stats *ret_stats)
 {
 	*ret_stats = (struct profile_stats){
 		.nr_cells = profile->nr_cells,
 		.nr_coarsened = profile->nr_coarsened,
 		.nr_slots = profile->nr_slots,
+		.nr_slots_dropped = profile->nr_slots_dropped,
 		.slot_bytes = profile->slot_bytes,
 		.nr_chain_nodes = chain_table_nr(profile->chains),
 		.nr_chains_refused = chain_table_nr_refused(profile->chains),

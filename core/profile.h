@@ -62,6 +62,7 @@ struct profile_stats {
 	uint64_t nr_cells;
 	uint64_t nr_coarsened; /* cells that lost detail so far */
 	uint64_t nr_slots;
+	uint64_t nr_slots_dropped; /* since the start or the last clear */
 	uint64_t slot_bytes;
 	uint64_t nr_chain_nodes;
 	uint64_t nr_chains_refused;
@@ -97,7 +98,7 @@ void profile_clear(struct profile *profile);
 /* ---- reading ---- */
 
 enum window_kind {
-	WINDOW_TICK,  /* the newest slot that is closed, if any is */
+	WINDOW_TICK,  /* one slot: the newest that is closed, if any is */
 	WINDOW_TIME,  /* slots of the last length_ns: those at least half in it */
 	WINDOW_DECAY, /* all slots, their weight falling to 7/8 every refresh_ns */
 	WINDOW_ALL,   /* since the start or the last clear */
@@ -107,6 +108,11 @@ struct window {
 	enum window_kind kind;
 	uint64_t length_ns;  /* WINDOW_TIME */
 	uint64_t refresh_ns; /* WINDOW_DECAY: time in which a weight falls to 7/8 */
+	/*
+	 * 0: up to now. Else up to the newest closed slot that ends then or before, as if nothing
+	 * had come later; slots that were dropped are none, but are in WINDOW_ALL.
+	 */
+	uint64_t end_ns;
 };
 
 /* A cell as a query sees it. Pointers borrowed until the profile changes. */
@@ -135,6 +141,10 @@ void profile_each(struct profile *profile, const struct window *window,
 		  uint64_t *ret_start_ns, uint64_t *ret_end_ns);
 
 uint64_t profile_oldest_ns(const struct profile *profile); /* start of the oldest slot, 0: none */
+
+/* The slots that are closed and still there, oldest first: how many, and where one ends. */
+size_t profile_nr_closed_slots(const struct profile *profile);
+uint64_t profile_closed_slot_end_ns(const struct profile *profile, size_t rank);
 
 void profile_get_stats(const struct profile *profile, struct profile_stats *ret_stats);
 void profile_check_invariants(const struct profile *profile);

@@ -54,6 +54,7 @@ struct profile {
 	size_t nr_slots, nr_slots_allocated;
 	uint64_t oldest_slot; /* sequence of slots[0]; starts at 1 */
 	size_t slot_bytes;
+	uint64_t nr_slots_dropped;
 	bool slot_open;
 
 	struct weight added; /* everything since the last clear */

@@ -407,7 +407,16 @@ static struct window spec_window(const struct view_spec *spec, uint64_t refresh_
 		.kind = kinds[spec->window],
 		.length_ns = spec->window_ns,
 		.refresh_ns = refresh_ns,
+		.end_ns = spec->end_ns,
 	};
+}
+
+static void fill_slots(const struct query *query)
+{
+	const struct profile *profile = query->context->profile;
+
+	for (size_t i = 0; i < profile_nr_closed_slots(profile); i++)
+		snapshot_add_slot(query->snapshot, profile_closed_slot_end_ns(profile, i));
 }
 
 static void fill_events(struct query *query, struct snapshot_header *header)
@@ -428,13 +437,15 @@ static void fill_events(struct query *query, struct snapshot_header *header)
 	textbuf_release(&names);
 }
 
-static void fill_header(struct query *query, struct snapshot_header *header, uint64_t window_ns)
+static void fill_header(struct query *query, struct snapshot_header *header, uint64_t start_ns,
+			uint64_t end_ns)
 {
 	double shown = query->sums.shown;
 
 	header->filter = snapshot_add_string(query->snapshot, query->spec->filter);
 	header->window = query->spec->window;
-	header->window_ns = window_ns;
+	header->window_ns = end_ns - start_ns;
+	header->window_end_ns = end_ns;
 	header->nr_samples = (uint64_t)(query->sums.nr_samples + 0.5);
 	header->shown_samples = query->sums.shown_samples;
 	header->relative = query->spec->relative;
@@ -463,7 +474,8 @@ int query_run(const struct query_context *context, const struct view_spec *spec,
 		return ret;
 	profile_each(context->profile, &window, query_cell, &query, &start_ns, &end_ns);
 	header = snapshot_edit_header(query.snapshot);
-	fill_header(&query, header, end_ns - start_ns);
+	fill_header(&query, header, start_ns, end_ns);
+	fill_slots(&query);
 	fill_events(&query, header);
 	query_make_rows(&query);
 	*ret_snapshot = query.snapshot;

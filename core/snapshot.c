@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,10 @@ struct snapshot {
 	size_t nr_cpus, nr_cpus_allocated;
 	struct engine_figure *engine;
 	size_t nr_engine, nr_engine_allocated;
+	uint64_t *slots; /* their ends */
+	size_t nr_slots, nr_slots_allocated;
 
+	struct snapshot *origin; /* has all but the rows; NULL: it is all our own */
 	struct chunk *chunks;
 	struct interned *strings; /* open addressing, nr_places a power of two */
 	size_t nr_strings, nr_places;
@@ -264,6 +268,12 @@ void snapshot_put(struct snapshot *snapshot)
 		return;
 	if (atomic_fetch_sub_explicit(&snapshot->nr_refs, 1, memory_order_acq_rel) != 1)
 		return;
+	if (snapshot->origin) {
+		snapshot_put(snapshot->origin);
+		free(snapshot->rows);
+		free(snapshot);
+		return;
+	}
 	while (snapshot->chunks) {
 		struct chunk *next = snapshot->chunks->next;
 
@@ -278,6 +288,7 @@ void snapshot_put(struct snapshot *snapshot)
 	free(snapshot->events);
 	free(snapshot->cpus);
 	free(snapshot->engine);
+	free(snapshot->slots);
 	free(snapshot);
 }
 
@@ -359,6 +370,17 @@ const struct engine_figure *snapshot_engine(const struct snapshot *snapshot, siz
 {
 	assert(index < snapshot->nr_engine);
 	return &snapshot->engine[index];
+}
+
+size_t snapshot_nr_slots(const struct snapshot *snapshot)
+{
+	return snapshot->nr_slots;
+}
+
+uint64_t snapshot_slot_end_ns(const struct snapshot *snapshot, size_t index)
+{
+	assert(index < snapshot->nr_slots);
+	return snapshot->slots[index];
 }
 
 /* ---- building ---- */
@@ -469,6 +491,43 @@ void snapshot_add_engine(struct snapshot *snapshot, const struct engine_figure *
 	copy->name = snapshot_add_string(snapshot, figure->name);
 }
 
+void snapshot_add_slot(struct snapshot *snapshot, uint64_t end_ns)
+{
+	mem_grow(snapshot->slots, snapshot->nr_slots, snapshot->nr_slots_allocated);
+	snapshot->slots[snapshot->nr_slots++] = end_ns;
+}
+
+struct snapshot *snapshot_derive(struct snapshot *snapshot, const struct view_spec *spec)
+{
+	struct snapshot *copy = snapshot_new(spec);
+
+	copy->origin = snapshot_get(snapshot->origin ? snapshot->origin : snapshot);
+	copy->header = snapshot->header;
+	copy->rows = mem_calloc(snapshot->nr_rows, sizeof(*copy->rows));
+	copy->nr_rows = snapshot->nr_rows;
+	if (copy->nr_rows)
+		memcpy(copy->rows, snapshot->rows, copy->nr_rows * sizeof(*copy->rows));
+	copy->chains = snapshot->chains;
+	copy->nr_chains = snapshot->nr_chains;
+	copy->notes = snapshot->notes;
+	copy->nr_notes = snapshot->nr_notes;
+	copy->events = snapshot->events;
+	copy->nr_events = snapshot->nr_events;
+	copy->cpus = snapshot->cpus;
+	copy->nr_cpus = snapshot->nr_cpus;
+	copy->engine = snapshot->engine;
+	copy->nr_engine = snapshot->nr_engine;
+	copy->slots = snapshot->slots;
+	copy->nr_slots = snapshot->nr_slots;
+	return copy;
+}
+
+struct row *snapshot_edit_row(struct snapshot *snapshot, size_t index)
+{
+	assert(index < snapshot->nr_rows);
+	return &snapshot->rows[index];
+}
+
 /* ---- order ---- */
 
 static int compare_double(double a, double b)
@@ -520,6 +579,8 @@ static int compare_by(const struct row *a, const struct row *b, const struct vie
 		return compare_double(b->period, a->period);
 	case ORDER_KEY:
 		return compare_key(a, b, spec->order_key);
+	case ORDER_DELTA:
+		return compare_double(fabs(b->delta), fabs(a->delta));
 	}
 	return 0;
 }

@@ -39,7 +39,14 @@ struct sort_keys {
 };
 int sort_keys_parse(const char *text, struct sort_keys *ret_keys, struct err *err) MUST_CHECK;
 
-enum order_by { ORDER_SELF, ORDER_CHILDREN, ORDER_SAMPLES, ORDER_PERIOD, ORDER_KEY };
+enum order_by {
+	ORDER_SELF,
+	ORDER_CHILDREN,
+	ORDER_SAMPLES,
+	ORDER_PERIOD,
+	ORDER_KEY,
+	ORDER_DELTA, /* by the size of the change, in whatever direction */
+};
 
 enum view_window { VIEW_WINDOW_TICK, VIEW_WINDOW_TIME, VIEW_WINDOW_DECAY, VIEW_WINDOW_ALL };
 
@@ -66,12 +73,22 @@ struct view_spec {
 	char filter[256];     /* core/filter.h; "": none */
 	char comms[256], dsos[256],
 		symbols[256]; /* --comms --dsos --symbols: comma lists; "": all */
+	uint64_t end_ns;      /* the window ends with the slot that ends then; 0: now */
+	bool delta;	      /* rows tell their change: only where a front end sets it */
 };
 
 /* Defaults: comm,dso,symbol; self; last 10 s; all levels; no idle; absolute shares. */
 void view_spec_init(struct view_spec *spec);
 
 enum row_level { LEVEL_USER, LEVEL_KERNEL, LEVEL_GUEST_USER, LEVEL_GUEST_KERNEL, LEVEL_HYPERVISOR };
+
+/* How a row compares with what a front end remembers, which sets it; nobody else does. */
+enum row_change {
+	CHANGE_NONE,	/* there is nothing to compare with */
+	CHANGE_SHARE,	/* delta tells how much */
+	CHANGE_NEW,	/* it was not there */
+	CHANGE_UNKNOWN, /* nobody knows whether it was there */
+};
 
 struct row {
 	uint64_t id; /* the same row in the next snapshot has the same id (a hash of its keys) */
@@ -90,6 +107,8 @@ struct row {
 	bool symbol_pending;	       /* the name may still come */
 	bool unresolved;	       /* no map is known at the address */
 	size_t first_chain, nr_chains; /* into snapshot_chain() */
+	enum row_change change;
+	double delta; /* the share less that of before; 0.01 is one point */
 };
 
 /* Where a frame of a chain is. The same place has the same address in a snapshot. */
@@ -198,6 +217,10 @@ struct snapshot_header {
 	bool has_chains;
 	size_t nr_rows_hidden; /* by percent_limit or the row limit */
 	struct recording_figures recording;
+	bool is_replay;		/* of a recording, whose event time is that of the file */
+	uint64_t start_ns;	/* event time of the beginning */
+	uint64_t window_end_ns; /* event time; 0: there is no such slot */
+	uint64_t nr_slots_dropped;
 };
 
 /* How to read a figure of the engine. */
@@ -247,6 +270,9 @@ const struct engine_figure *snapshot_engine(const struct snapshot *snapshot, siz
 size_t snapshot_nr_cpus(const struct snapshot *snapshot);
 void snapshot_cpu(const struct snapshot *snapshot, size_t index, unsigned int *ret_cpu,
 		  double *ret_busy);
+/* Event times that spec.end_ns can be: the ends of the slots that are kept, oldest first. */
+size_t snapshot_nr_slots(const struct snapshot *snapshot);
+uint64_t snapshot_slot_end_ns(const struct snapshot *snapshot, size_t index);
 
 /* ---- building: by core/query.c, and by tests of ui/ ---- */
 
@@ -268,7 +294,18 @@ void snapshot_add_note(struct snapshot *snapshot, enum note_level level, const c
 void snapshot_add_event(struct snapshot *snapshot, const char *name, uint64_t nr_samples);
 void snapshot_add_cpu(struct snapshot *snapshot, unsigned int cpu, double busy);
 void snapshot_add_engine(struct snapshot *snapshot, const struct engine_figure *figure);
+void snapshot_add_slot(struct snapshot *snapshot, uint64_t end_ns);
 /* Order the rows by the spec; call once, after the last row. */
 void snapshot_sort(struct snapshot *snapshot);
+
+/* ---- changing what is shown: by ui/, which adds what only it knows ---- */
+
+/*
+ * A copy for @spec, whose rows and header may be edited and sorted until it is shown. The rest
+ * is that of @snapshot, which it keeps. The caller's to put.
+ */
+struct snapshot *snapshot_derive(struct snapshot *snapshot,
+				 const struct view_spec *spec) MUST_CHECK;
+struct row *snapshot_edit_row(struct snapshot *snapshot, size_t index);
 
 #endif /* SYMTOP_CORE_SNAPSHOT_H */

@@ -79,6 +79,7 @@ struct synth {
 	struct cond done; /* a request or the sweep is done */
 	bool stop GUARDED_BY(lock);
 	unsigned int nr_fixed GUARDED_BY(lock); /* 0: adaptive */
+	unsigned int nr_cpus GUARDED_BY(lock);	/* as of the start of the sweep */
 	uint64_t start_ns GUARDED_BY(lock);	/* of the sweep */
 	bool list_wanted GUARDED_BY(lock);	/* the sweep begins, the first worker is to list */
 	bool listed GUARDED_BY(lock);
@@ -273,14 +274,13 @@ static void worker_run(void *arg);
 
 static unsigned int nr_wanted_locked(struct synth *synth) REQUIRES(synth->lock)
 {
-	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t nr_left = synth->nr_pids - synth->cursor;
 	size_t nr_large = queue_nr(&synth->large);
 	size_t nr = synth->nr_fixed;
 
 	if (!nr) {
 		nr = 1 + nr_left / PROCESSES_PER_WORKER;
-		nr = MIN(nr, (size_t)MAX(nr_cpus, 1));
+		nr = MIN(nr, (size_t)synth->nr_cpus);
 		nr = MAX(nr, nr_large ? 2 : 1);
 	}
 	/* More workers than processes have nothing to do. */
@@ -348,9 +348,18 @@ static void reverse(uint32_t *pids, size_t nr)
 	}
 }
 
+/* Reads a file, so it is not asked at each process, nor under the lock. */
+static unsigned int count_cpus(void)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (unsigned int)MAX(nr, 1);
+}
+
 /* Called by the first worker only. */
 static void list_processes(struct synth *synth)
 {
+	unsigned int nr_cpus = count_cpus();
 	uint32_t *pids = NULL;
 	size_t nr = 0;
 
@@ -362,6 +371,7 @@ static void list_processes(struct synth *synth)
 		nr = 0;
 	reverse(pids, nr);
 	mutex_lock(&synth->lock);
+	synth->nr_cpus = nr_cpus;
 	if (synth->list_wanted) { /* a list for a sweep that was given up meanwhile */
 		mutex_unlock(&synth->lock);
 		free(pids);
@@ -455,6 +465,7 @@ int synth_start(const struct synth_options *options, struct synth **ret_synth, s
 	synth->proc = mem_strdup(options->proc ? options->proc : "/proc");
 	synth->table = options->table;
 	synth->nr_fixed = options->nr_workers;
+	synth->nr_cpus = count_cpus();
 	synth->start_ns = clock_now_ns();
 	synth->list_wanted = options->sweep;
 	synth->waiting = mem_calloc(PID_LIMIT / 64, sizeof(*synth->waiting));

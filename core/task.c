@@ -419,6 +419,17 @@ static struct process *process_make(struct thread_table *table, const struct pro
 	return process;
 }
 
+/* Somebody else had the id soon after @time_ns, when @task is first heard of: it ended by then. */
+void task_end_for_successor_locked(struct shard *shard, struct task *task, uint64_t time_ns)
+{
+	uint64_t ended_ns =
+		MIN(process_successor_locked(shard, task->pid, time_ns),
+		    task_successor_locked(shard, task->pid, task->tid, time_ns));
+
+	if (ended_ns != ALIVE)
+		task_end_locked(shard, task, ended_ns);
+}
+
 /* @tid of @process, of whom an earlier one may be @known to have died. */
 static struct task *task_make_locked(struct shard *shard, struct process *process, uint32_t tid,
 				     const struct task *known, uint64_t time_ns)

@@ -192,6 +192,8 @@ static void fork_thread(struct thread_table *table, uint32_t pid, uint32_t tid, 
 	comm = task_comm_locked(shard, parent, time_ns);
 	if (task && comm)
 		task_add_comm_locked(shard, task, comm, time_ns);
+	if (task)
+		task_end_for_successor_locked(shard, task, time_ns);
 out:
 	mutex_unlock(&shard->lock);
 	garbage_release(&garbage);
@@ -226,10 +228,13 @@ static struct task *exec_locked(struct thread_table *table, struct shard *shard,
 
 	/* Another thread than the main one did it, and takes over the main one's id. */
 	if (process && task && task->process == process && task->died_ns != ALIVE &&
-	    (process->nr_live || !process->threads_known))
+	    (process->nr_live || !process->threads_known)) {
 		task = task_new_locked(shard, process, pid, time_ns, time_ns);
-	else
+		if (task)
+			task_end_for_successor_locked(shard, task, time_ns);
+	} else {
 		task = task_obtain_locked(table, shard, pid, pid, time_ns);
+	}
 	if (!task)
 		return NULL;
 	process = task->process;
@@ -344,7 +349,8 @@ static bool is_anonymous(const char *path)
 	if (!*path)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		if (has_prefix(path, prefixes[i]))
+		/* The second letter tells almost all from a file, which this is mostly about. */
+		if (path[1] == prefixes[i][1] && has_prefix(path, prefixes[i]))
 			return true;
 	}
 	return false;
@@ -517,11 +523,13 @@ static void scanned_thread_locked(struct shard *shard, struct process *process,
 		task = NULL;
 	if (!task && process->threads_known && process->died_ns != ALIVE)
 		return;
-	if (!task)
+	if (!task) {
 		task = task_new_locked(shard, process, thread->tid, process->born_ns,
 				       scan_start_ns);
-	if (!task)
-		return;
+		if (!task)
+			return;
+		task_end_for_successor_locked(shard, task, scan_start_ns);
+	}
 	task->seen_ns = MIN(task->seen_ns, scan_start_ns);
 	if (task->nr_comms && task->comms[task->nr_comms - 1u].time_ns > scan_start_ns)
 		return;

@@ -172,6 +172,10 @@ struct task *task_new_locked(struct shard *shard, struct process *process, uint3
 void task_end_locked(struct shard *shard, struct task *task, uint64_t time_ns)
 	REQUIRES(shard->lock);
 
+/* @task, first heard of as of @time_ns, ends where another has its id already. */
+void task_end_for_successor_locked(struct shard *shard, struct task *task, uint64_t time_ns)
+	REQUIRES(shard->lock);
+
 /* Take @task, which is dead, out of the table. */
 void task_forget_locked(struct shard *shard, struct task *task, struct garbage *garbage)
 	REQUIRES(shard->lock);

@@ -183,6 +183,7 @@ void tick_drain(struct collector *collector)
 	uint64_t cut_ns = start_ns - METADATA_HOLDBACK_NS;
 	uint64_t drained_ns, read_ns;
 
+	collector->drained_ns = start_ns;
 	metadata_drain(collector->metadata, cut_ns);
 	thread_table_take_changed(collector->table, collector->changed);
 	drained_ns = clock_now_ns();
@@ -205,6 +206,9 @@ void tick_drain(struct collector *collector)
 	for (unsigned int i = 0; i < collector->nr_readers; i++)
 		tick_merge_reader(collector, collector->readers[i].reader);
 	collector_settle_retired(collector);
+	if (collector->sweep_wanted)
+		synth_rescan(collector->synth, collector->options.nr_synth_workers);
+	collector->sweep_wanted = false;
 	collector_note_recording(collector);
 	latency_tick(collector->options.latency, TICK_MERGE, clock_now_ns() - read_ns);
 	collector->tick_read_ns += read_ns - start_ns;
@@ -501,6 +505,8 @@ static void fill_replay_header(struct collector *collector, struct snapshot *sna
 
 	replay_get_figures(collector->options.replay, &figures);
 	header->elapsed_ns = figures.last_ns - figures.first_ns;
+	header->start_ns = figures.first_ns;
+	header->is_replay = true;
 	if (header->target_gone)
 		return;
 	snprintf(text, sizeof(text), "%s, %.0f%% read", collector->options.target_text,
@@ -532,6 +538,7 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 	header->filter = query.filter;
 	header->window = query.window;
 	header->window_ns = query.window_ns;
+	header->window_end_ns = query.window_end_ns;
 	header->nr_samples = query.nr_samples;
 	header->shown_samples = query.shown_samples;
 	header->base_period = query.base_period;
@@ -550,6 +557,7 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 	header->time_ns = clock_now_ns();
 	header->wall_time_ns = (uint64_t)wall.tv_sec * NSEC_PER_SEC + (uint64_t)wall.tv_nsec;
 	header->elapsed_ns = header->time_ns - collector->enabled_ns;
+	header->start_ns = collector->enabled_ns;
 	header->freq = info.freq;
 	header->sample_period = info.period;
 	header->nr_cpus = cpumap->nr_possible;
@@ -562,6 +570,7 @@ static void fill_header(struct collector *collector, struct snapshot *snapshot)
 	header->nr_live_tasks = table_stats.nr_live;
 	header->nr_cells = profile_stats.nr_cells;
 	header->nr_coarsened = profile_stats.nr_coarsened;
+	header->nr_slots_dropped = profile_stats.nr_slots_dropped;
 	header->kernel_excluded = info.kernel_excluded;
 	header->kernel_hidden = symbolizer_stats.kernel_hidden;
 	header->own_processes_only = info.own_processes_only;

@@ -369,6 +369,55 @@ static void test_engine_figures_keep_their_order_and_are_printable(void **state)
 	snapshot_put(snapshot);
 }
 
+static void test_a_derived_snapshot_has_rows_of_its_own_and_keeps_the_rest(void **state)
+{
+	static const char *const symbols[] = { "a", "b", "c" };
+	static const double shares[] = { 0.5, 0.3, 0.2 };
+	static const double deltas[] = { 0.01, -0.2, 0.1 };
+	struct snapshot *snapshot, *copy, *second;
+	struct view_spec spec;
+
+	(void)state;
+	view_spec_init(&spec);
+	snapshot = snapshot_with(&spec, symbols, shares, 3);
+	snapshot_add_note(snapshot, NOTE_INFO, "a note");
+	snapshot_add_slot(snapshot, 7);
+	spec.order = ORDER_DELTA;
+	copy = snapshot_derive(snapshot, &spec);
+	for (size_t i = 0; i < 3; i++)
+		snapshot_edit_row(copy, i)->delta = deltas[i];
+	snapshot_sort(copy);
+	snapshot_edit_header(copy)->nr_samples = 5;
+	assert_order(copy, "bca");
+	assert_order(snapshot, "abc");
+	assert_true(!snapshot_header(snapshot)->nr_samples);
+	snapshot_put(snapshot);
+	/* One of a derived one does not need that any more. */
+	second = snapshot_derive(copy, &spec);
+	snapshot_put(copy);
+	assert_order(second, "bca");
+	assert_string_equal(snapshot_note(second, 0)->text, "a note");
+	assert_int_equal(snapshot_nr_slots(second), 1);
+	assert_true(snapshot_slot_end_ns(second, 0) == 7);
+	assert_true(snapshot_header(second)->nr_samples == 5);
+	snapshot_put(second);
+}
+
+static void test_a_snapshot_without_rows_can_be_derived(void **state)
+{
+	struct snapshot *snapshot, *copy;
+	struct view_spec spec;
+
+	(void)state;
+	view_spec_init(&spec);
+	snapshot = snapshot_new(&spec);
+	copy = snapshot_derive(snapshot, &spec);
+	snapshot_put(snapshot);
+	snapshot_sort(copy);
+	assert_int_equal(snapshot_nr_rows(copy), 0);
+	snapshot_put(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +435,8 @@ int main(void)
 		cmocka_unit_test(test_cpus_and_events_come_back),
 		cmocka_unit_test(test_references_are_counted_across_threads),
 		cmocka_unit_test(test_engine_figures_keep_their_order_and_are_printable),
+		cmocka_unit_test(test_a_derived_snapshot_has_rows_of_its_own_and_keeps_the_rest),
+		cmocka_unit_test(test_a_snapshot_without_rows_can_be_derived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

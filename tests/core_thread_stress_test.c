@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -29,7 +30,8 @@
 #define NR_FILES 20
 
 static struct thread_table *table;
-static _Atomic uint64_t now_ns = 1000;
+/* Later than all that is asked about the past: no time may be less than nothing. */
+static _Atomic uint64_t now_ns = 1000000;
 static _Atomic uint64_t nr_wrong; /* cmocka's asserts belong to the main thread */
 static _Atomic uint64_t nr_found;
 
@@ -39,11 +41,17 @@ struct stress {
 	struct task *kept[16]; /* references held for long, as cells do */
 };
 
-static void expect(bool holds)
+/* Says where: it may happen once in a thousand runs. */
+static void expect_at(bool holds, int line, uint64_t value)
 {
-	if (!holds)
-		atomic_fetch_add(&nr_wrong, 1);
+	if (holds)
+		return;
+	if (atomic_fetch_add(&nr_wrong, 1) < 10)
+		fprintf(stderr, "wrong at line %d: %llu\n", line, (unsigned long long)value);
 }
+
+#define expect(holds) expect_at(holds, __LINE__, 0)
+#define expect_of(value, holds) expect_at(holds, __LINE__, value)
 
 static uint32_t pick(struct stress *stress, uint32_t nr)
 {
@@ -157,7 +165,7 @@ static void ask_about(struct stress *stress, struct task *task, uint64_t time_ns
 	for (size_t i = 0; i < ARRAY_SIZE(ips); i++) {
 		if (results[i] != LOCATE_FOUND)
 			continue;
-		expect(locations[i].offset == ips[i]);
+		expect_of(locations[i].offset, locations[i].offset == ips[i]);
 		expect(dso_kind(locations[i].dso) != DSO_UNKNOWN);
 		dso_put(locations[i].dso);
 		atomic_fetch_add(&nr_found, 1);
@@ -171,7 +179,7 @@ static void ask_about(struct stress *stress, struct task *task, uint64_t time_ns
 	(void)task_is_target(table, task);
 	(void)task_is_kernel_thread(table, task);
 	uid = task_uid(table, task);
-	expect(uid == 1000 || uid == UINT32_MAX);
+	expect_of(uid, uid == 1000 || uid == UINT32_MAX);
 }
 
 static void do_question(struct stress *stress)
@@ -201,7 +209,7 @@ static void do_housekeeping(struct stress *stress)
 	thread_table_get_stats(table, &stats);
 	thread_table_add_target(table, pick_pid(stress));
 	/* What is in the table is bounded by what was alive a moment ago. */
-	expect(stats.nr_tasks < 100000);
+	expect_of(stats.nr_tasks, stats.nr_tasks < 100000);
 }
 
 static void run(void *arg)
@@ -265,12 +273,12 @@ static void run_walker(void *arg)
 	};
 
 	(void)arg;
-	while (!atomic_load(&is_over)) {
+	do {
 		uint64_t now = atomic_load(&now_ns);
 
 		walk.since_ns = now > 100000 ? now - 100000 : 0;
 		thread_table_walk(table, &visitor, walk.since_ns);
-	}
+	} while (!atomic_load(&is_over));
 }
 
 static void end_everybody(void)
@@ -304,7 +312,8 @@ static void test_everything_at_once(void **state)
 		worker_join(stresses[i].worker);
 	atomic_store(&is_over, true);
 	worker_join(walker);
-	assert_true(nr_walked > NR_STEPS);
+	/* How often it came round is the scheduler's business. */
+	assert_true(nr_walked > 0);
 	assert_int_equal(nr_wrong, 0);
 	assert_true(nr_found > NR_STEPS);
 	thread_table_check_invariants(table);

@@ -12,96 +12,209 @@ import time
 
 sys.dont_write_bytecode = True
 import e2e_lib as e2e  # pylint: disable=wrong-import-position
-from e2e_oracle import NO_SYMBOL, compare, nr_samples, perf  # pylint: disable=wrong-import-position
+from e2e_oracle import NO_SYMBOL, compare, perf  # pylint: disable=wrong-import-position
+
+
+# ---- workloads ----
+
+def run(*argv):
+    """A program that may fail, with nothing to read and nowhere to write to."""
+    subprocess.run([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def again_and_again(*commands):
+    """A workload: these commands, in turn."""
+    def workload(seconds):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for command in commands:
+                run(*(part() if callable(part) else part for part in command))
+    return workload
+
+
+def until_end(*command):
+    """A workload: a program that is ended after some time."""
+    def workload(seconds):
+        process = e2e.start(*(part() if callable(part) else part for part in command))
+        time.sleep(seconds)
+        e2e.stop(process)
+    return workload
+
+
+def spin():
+    return e2e.build("spin.c")
+
+
+def spin_frames():
+    return e2e.build("spin.c", "spin-frames", ("-O0", "-g", "-fno-omit-frame-pointer",
+                                               "-pthread"))
+
+
+def library():
+    return e2e.build("library.c", "library.so", ("-O1", "-g", "-shared", "-fPIC"))
+
+
+def with_jit(seconds):
+    """It lives for as long as the case: nobody believes the map file of who is gone."""
+    if os.uname().machine != "x86_64":
+        raise e2e.Skip("the code is for x86_64")
+    process = e2e.start(e2e.build("jit.c"))
+    path = f"/tmp/perf-{process.pid}.map"
+    e2e.at_end(lambda: os.path.exists(path) and os.unlink(path))
+    e2e.check(e2e.wait_for(lambda: os.path.exists(path)), "no map file")
+    time.sleep(seconds)
+
+
+with_spin = until_end(spin, "60")
+with_chains = until_end(spin_frames, "60")
+with_threads = again_and_again((lambda: e2e.build("thread_churn.c"), "0.5", spin, "0.01"))
+# What a build does: programs that start, load libraries and end, all the time.
+with_churn = again_and_again(
+    (lambda: e2e.build("exec_chain.c"), "4", library, spin, "0.01"),
+    ("/bin/sh", "-c", "ls / | wc; id; true"))
+with_compiler = again_and_again(
+    ("cc", "-O1", "-c", "-o", "/dev/null",
+     os.path.join(e2e.SRCDIR, "tests", "workloads", "spin.c")))
+with_scripts = again_and_again(
+    ("/bin/sh", "-c", "for i in 1 2 3; do echo $i | sed s/1/2/ | (read x; cat /dev/null); done"),
+    (sys.executable, "-c", "import json, threading\n"
+     "threads = [threading.Thread(target=sorted, args=(range(100000),)) for _ in range(4)]\n"
+     "[t.start() for t in threads]; [t.join() for t in threads]"))
+with_system_calls = again_and_again(
+    ("dd", "if=/dev/zero", "of=/dev/null", "bs=64", "count=300000"),
+    ("dd", "if=/dev/urandom", "of=/dev/null", "bs=65536", "count=100"))
 
 
 # ---- recording ----
 
-def churn(seconds):
-    """What a build does: programs that start, load libraries and end, all the time."""
-    deadline = time.monotonic() + seconds
-    library = e2e.build("library.c", "library.so", ("-O1", "-g", "-shared", "-fPIC"))
-    chain, spin = e2e.build("exec_chain.c"), e2e.build("spin.c")
-    while time.monotonic() < deadline:
-        subprocess.run([chain, "4", library, spin, "0.01"], stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        subprocess.run(["/bin/sh", "-c", "ls / | wc; id; true"], stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+def start_perf(data, *args):
+    """perf record that records: a machine of thousands of processes keeps it busy before."""
+    control, ack = os.pipe(), os.pipe()
+    with open(data if "-" in args else os.devnull, "wb") as out:
+        process = e2e.start(e2e.need_tool("perf"), "record", "-q", "-F", "1999",
+                            f"--control=fd:{control[0]},{ack[1]}",
+                            *(() if "-" in args else ("-o", data)), *args,
+                            pass_fds=(control[0], ack[1]), stdout=out, stderr=subprocess.PIPE)
+    os.close(control[0])
+    os.close(ack[1])
+    # It ends with them.
+    e2e.at_end(os.close, control[1])
+    e2e.at_end(os.close, ack[0])
+    os.write(control[1], b"ping\n")
+    if os.read(ack[0], 16)[:4] != b"ack\n":
+        error = process.communicate(timeout=60)[1].decode(errors="replace")
+        raise e2e.Skip(f"perf record: {error.strip()[:200]}")
+    return process
 
 
-def record(name, *args, seconds=2.0, workload=None, end=signal.SIGINT):
-    """perf record into a file of that name, which is kept for other cases."""
+def record(name, *args, seconds=1.0, workload=None, whole=True, end=signal.SIGINT):
+    """perf record into a file of that name, which is kept for other cases; of the whole
+    machine, or of what args say."""
     data = e2e.temporary(name)
     if os.path.exists(data):
         return data
     e2e.need_machine()
-    argv = [e2e.need_tool("perf"), "record", "-q", "-a", "-F", "1999", *args]
-    with open(data if "-" in args else os.devnull, "wb") as out:
-        process = e2e.start(*argv, *(() if "-" in args else ("-o", data)), stdout=out,
-                            stderr=subprocess.PIPE)
-        time.sleep(0.5)
-        if workload:
-            workload(seconds)
-        else:
-            time.sleep(seconds)
-        process.send_signal(end)
-        error = process.communicate(timeout=60 * e2e.SLOW)[1].decode(errors="replace")
-    if not os.path.exists(data) or not os.path.getsize(data):
-        raise e2e.Skip(f"perf record: {error.strip()[:200]}")
+    process = start_perf(data, *(["-a"] if whole else []), *args)
+    (workload or time.sleep)(seconds)
+    process.send_signal(end)
+    process.communicate(timeout=60 * e2e.SLOW)
     return data
 
 
-def with_spin(seconds):
-    spin = e2e.start(e2e.build("spin.c"), "60")
-    time.sleep(seconds)
-    e2e.stop(spin)
+def record_process(name):
+    process = e2e.start(spin())
+    return record(name, "-p", str(process.pid), whole=False)
 
 
-def with_chains(seconds):
-    spin = e2e.start(e2e.build("spin.c", "spin-frames",
-                               ("-O0", "-g", "-fno-omit-frame-pointer", "-pthread")), "60")
-    time.sleep(seconds)
-    e2e.stop(spin)
+def record_command(name):
+    """From its first instruction on, with what it starts."""
+    data = e2e.temporary(name)
+    e2e.need_machine()
+    perf("record", "-q", "-F", "1999", "-o", data, "--", e2e.build("exec_chain.c"), "30",
+         library(), spin(), "0.01")
+    return data
+
+
+def record_own(name):
+    """By symtop itself."""
+    data = e2e.temporary(name)
+    e2e.need_machine()
+    batch = e2e.Batch("-w", data, "-d", "0.5", "-F", "1999")
+    batch.next()
+    with_churn(1.0)
+    batch.interrupt()
+    return data
 
 
 # ---- the oracle ----
 
-@e2e.case("a recording of the whole machine has the rows of perf report")
+# What it is, the name of the recording, who makes it.
+TABLE = (
+    ("the whole machine with a loop", "spin.data", lambda name: record(name, workload=with_spin)),
+    ("call chains", "chains.data", lambda name: record(name, "-g", workload=with_chains)),
+    ("programs that come and go", "churn.data", lambda name: record(name, workload=with_churn)),
+    ("threads that come and go and rename themselves", "threads.data",
+     lambda name: record(name, workload=with_threads)),
+    ("generated code with a map file", "jit.data", lambda name: record(name, workload=with_jit)),
+    ("a compiler", "compiler.data", lambda name: record(name, workload=with_compiler)),
+    ("scripts", "scripts.data", lambda name: record(name, workload=with_scripts)),
+    ("system calls", "calls.data", lambda name: record(name, workload=with_system_calls)),
+    ("one process", "process.data", record_process),
+    ("a command", "command.data", record_command),
+    ("compressed records", "zstd.data", lambda name: record(name, "-z", workload=with_churn)),
+    ("what came out of a pipe", "pipe.data",
+     lambda name: record(name, "-o", "-", workload=with_churn)),
+    ("maps with build ids", "buildid.data",
+     lambda name: record(name, "--buildid-mmap", workload=with_churn)),
+    ("what is left where records were lost", "lost.data",
+     lambda name: record(name, "-m", "1", "-F", "9999", workload=with_threads)),
+    ("what symtop -w wrote", "own.data", record_own),
+)
+
+
+def add_rows():
+    """A case for each row of the table."""
+    def add(fact, name, make):
+        e2e.case(f"-i has the rows of perf report: {fact}")(lambda: compare(make(name)))
+
+    for row in TABLE:
+        add(*row)
+
+
+add_rows()
+
+
+@e2e.case("-i has the rows of perf report: several events")
 def _():
-    report = compare(record("spin.data", workload=with_spin))
+    data = record("events.data", "-e", "cpu-clock,task-clock,page-faults", workload=with_churn)
+    report = compare(data, by_event=True)
+    names = {event["name"] for event in report["events"] if event["samples"]}
+    e2e.check(len(names) == 3, names)
+
+
+@e2e.case("the shares in a recording are those of the program")
+def _():
+    report, = e2e.reports("-i", record("spin.data", workload=with_spin), "--idle")
     e2e.check(report["target"] == "spin.data" and report["target_gone"], report["target"])
     e2e.check(e2e.share(report, comm="spin", symbol="hot_alpha") >
               e2e.share(report, comm="spin", symbol="hot_beta") > 0, report["rows"][:10])
 
 
-@e2e.case("a recording with call chains has them, and a children column")
+@e2e.case("a recording with call chains has a children column")
 def _():
-    data = record("chains.data", "-g", workload=with_chains)
-    compare(data, "--no-children")
-    report, = e2e.reports("-i", data)
+    report, = e2e.reports("-i", record("chains.data", "-g", workload=with_chains))
     main, = e2e.rows(report, comm="spin-frames", symbol="main")
     total = e2e.share(report, comm="spin-frames", level="user")
     e2e.check(main["children"] > 0.95 * total, main, total)
 
 
-@e2e.case("programs that come and go have the names they had at the time")
+@e2e.case("generated code has the names of its map file")
 def _():
-    compare(record("churn.data", workload=churn, seconds=3))
-
-
-@e2e.case("compressed records are read")
-def _():
-    compare(record("zstd.data", "-z", workload=with_spin))
-
-
-@e2e.case("what came out of a pipe is read")
-def _():
-    compare(record("pipe.data", "-o", "-", workload=with_spin))
-
-
-@e2e.case("build ids in the maps' records identify the objects")
-def _():
-    compare(record("buildid.data", "--buildid-mmap", workload=with_spin))
+    report, = e2e.reports("-i", record("jit-names.data", workload=with_jit, seconds=0.5))
+    total = e2e.share(report, comm="jit", level="user")
+    named = e2e.share(report, comm="jit", symbol=("jit_first", "jit second name with spaces"))
+    e2e.check(named > 0.9 * total > 0, named, total)
 
 
 @e2e.case("a period that is not in the samples is that of the event")
@@ -111,18 +224,6 @@ def _():
     perf("record", "-q", "-a", "-e", "cpu-clock", "-c", "1000000", "-o", data, "--", "sleep", "1")
     report = compare(data)
     e2e.check(report["base_period"] == 1000000 * report["samples"], report["base_period"])
-
-
-@e2e.case("several events are told apart")
-def _():
-    data = e2e.temporary("events.data")
-    e2e.need_machine()
-    perf("record", "-q", "-a", "-e", "cpu-clock", "-e", "page-faults", "-c", "1000", "-o", data, "--",
-         e2e.build("spin.c"), "0.5")
-    report, = e2e.reports("-i", data, "--idle", "-s", "event")
-    names = {event["name"] for event in report["events"]}
-    e2e.check(len(names) == 2 and any("page-faults" in name for name in names), names)
-    e2e.check(report["samples"] == nr_samples(data), report["samples"], nr_samples(data))
 
 
 # ---- slots, options ----
@@ -137,7 +238,8 @@ def _():
               [report["samples"] for report in reports], whole["samples"])
     e2e.check(all(report["window_s"] <= 0.501 for report in reports),
               [report["window_s"] for report in reports])
-    e2e.check([report["target_gone"] for report in reports] == [False] * (len(reports) - 1) + [True],
+    gone = [report["target_gone"] for report in reports]
+    e2e.check(gone == [False] * (len(reports) - 1) + [True],
               "only the last one is at the end of the file")
     first, second = e2e.reports("-i", data, "--idle", "-d", "0.5", "-n", "2")
     e2e.check((first["rows"], second["rows"]) == (reports[0]["rows"], reports[1]["rows"]),
@@ -267,12 +369,22 @@ def _():
         e2e.check(result.status == 1 and path in result.err and not result.out, result)
 
 
+def middle_sample(content):
+    """Where the middle one of the samples is."""
+    at, size = (int.from_bytes(content[i:i + 8], sys.byteorder) for i in (40, 48))
+    end, samples = at + size, []
+    while at < end:
+        if int.from_bytes(content[at:at + 4], sys.byteorder) == 9:
+            samples.append(at)
+        at += int.from_bytes(content[at + 6:at + 8], sys.byteorder)
+    return samples[len(samples) // 2]
+
+
 @e2e.case("a recording that was cut is shown as far as it goes")
 def _():
     data = record("spin.data", workload=with_spin)
     whole, = e2e.reports("-i", data, "--idle")
-    size = os.path.getsize(data)
-    cut = edited(data, "cut.data", lambda content: content[:size * 6 // 10 | 1])
+    cut = edited(data, "cut.data", lambda content: content[:middle_sample(content) + 9])
     report, = e2e.reports("-i", cut, "--idle")
     e2e.check(0 < report["samples"] < whole["samples"], report["samples"], whole["samples"])
     e2e.check(any("cut" in note and "%" in note for note in report["notes"]), report["notes"])
@@ -292,10 +404,7 @@ def _():
     data = record("spin.data", workload=with_spin)
 
     def corrupt(content):
-        start = int.from_bytes(content[40:48], sys.byteorder)
-        at, end = start, len(content) // 2
-        while at < end:
-            at += int.from_bytes(content[at + 6:at + 8], sys.byteorder)
+        at = middle_sample(content)
         content[at + 6:at + 8] = b"\x04\x00"
 
     report, = e2e.reports("-i", edited(data, "corrupt.data", corrupt), "--idle")

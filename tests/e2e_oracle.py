@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What perf report says of a file, held against what symtop -i says of it, row by row."""
 
+import bisect
 import collections
 import functools
 import os
@@ -12,7 +13,11 @@ sys.dont_write_bytecode = True
 import e2e_lib as e2e  # pylint: disable=wrong-import-position
 
 NO_SYMBOL = "[no symbol]"
+NO_MAP = "[unknown]"
 KERNEL = "[kernel]"
+LATER = "perf calls them in retrospect by a name that came later"
+
+Row = collections.namedtuple("Row", "event comm object symbol")
 
 
 def perf(*args, status=0, **arguments):
@@ -26,31 +31,41 @@ def perf(*args, status=0, **arguments):
     return result.stdout
 
 
+# ---- rows ----
+
 def demangled(text):
-    """perf leaves the parameters away."""
-    return subprocess.run(["c++filt"], input=text, stdout=subprocess.PIPE, check=True).stdout
+    """As symtop does it: std::ostream stays so."""
+    return subprocess.run(["c++filt", "-i"], input=text, stdout=subprocess.PIPE, check=True).stdout
 
 
-def perf_rows(data):
-    """(comm, object, symbol) to samples, as perf report has them."""
+def perf_row(event, fields):
+    """A line of perf report in symtop's words."""
+    match = re.match(r"\[(.)\] (.*)$", fields[4])
+    level, symbol = match.groups() if match else ("", fields[4])
+    name = KERNEL if level == "k" else fields[3]
+    if re.match(r"0x[0-9a-f]+$", symbol):
+        symbol = NO_SYMBOL
+    if name == "[unknown]":
+        symbol = NO_MAP
+    symbol = re.sub(r"(?<=.)@+[A-Z]+_[A-Za-z0-9_.]+$", "", symbol)
+    name = re.sub(r"^(\[JIT\]) tid (\d+)$", r"\1 \2", name)
+    comm = "[exited]" if fields[2] == ":-1" else re.sub(r"^:\d+$", "", fields[2])
+    return Row(event, comm, name, symbol)
+
+
+def perf_rows(data, by_event=False):
+    """Row to samples, as perf report has them; event is "" unless by_event."""
     rows = collections.Counter()
     text = perf("report", "-i", data, "--stdio", "--no-children", "-g", "none", "--no-demangle",
                 "-F", "overhead,sample,comm,dso,sym", "-t", "\t")
+    event = ""
     for line in demangled(text).decode(errors="replace").splitlines():
+        match = re.match(r"# Samples: .* of events? '(.*)'$", line)
+        if match and by_event:
+            event = match.group(1)
         fields = [field.strip() for field in line.split("\t")]
-        if len(fields) < 5 or not fields[1].isdigit():
-            continue
-        match = re.match(r"\[(.)\] (.*)$", fields[4])
-        level, symbol = match.groups() if match else ("", fields[4])
-        name = KERNEL if level == "k" else fields[3]
-        if re.match(r"0x[0-9a-f]+$", symbol):
-            symbol = NO_SYMBOL
-        if name == "[unknown]":
-            symbol = "[unknown]"
-        symbol = re.sub(r"(?<=.)@+[A-Z]+_[A-Za-z0-9_.]+$", "", symbol)
-        name = re.sub(r"^(\[JIT\]) tid (\d+)$", r"\1 \2", name)
-        comm = "[exited]" if fields[2] == ":-1" else re.sub(r"^:\d+$", "", fields[2])
-        rows[comm, name, symbol] += int(fields[1])
+        if len(fields) >= 5 and fields[1].isdigit():
+            rows[perf_row(event, fields)] += int(fields[1])
     return rows
 
 
@@ -59,26 +74,29 @@ def own_rows(report):
     for row in report["rows"]:
         # A module's object is its name for both.
         name = KERNEL if row["level"] == "kernel" else row["object"]
-        rows[row["comm"].strip(), name.strip(), row["symbol"].strip()] += row["samples"]
+        rows[Row(row["event"], row["comm"].strip(), name.strip(),
+                 row["symbol"].strip())] += row["samples"]
     return rows
 
 
+# ---- why two rows may be the same code ----
+
 class Names:
-    """The symbols of a file, or of the kernel: names to addresses."""
+    """The symbols of a file, or of the kernel: names to [start, end) ranges."""
 
     def __init__(self, path):
-        self.own, self.debug = collections.defaultdict(set), collections.defaultdict(set)
+        self.own, self.debug = {}, {}
         if path == KERNEL:
             with open("/proc/kallsyms", "rb") as file:
-                self._add(self.own, file.read())
+                self.own = self._ranges(file.read())
             return
-        for option in ("--defined-only", "-D"):
-            self._add(self.own, self._output("nm", option, path))
+        self.own = self._ranges(*(self._output("nm", "-S", option, path)
+                                  for option in ("--defined-only", "-D")))
         match = re.search(rb"Build ID: (..)(\S+)", self._output("readelf", "-n", path))
         if match:
             first, rest = (part.decode() for part in match.groups())
-            self._add(self.debug, self._output("nm",
-                                               f"/usr/lib/debug/.build-id/{first}/{rest}.debug"))
+            self.debug = self._ranges(self._output(
+                "nm", "-S", f"/usr/lib/debug/.build-id/{first}/{rest}.debug"))
 
     @staticmethod
     def _output(*argv):
@@ -86,19 +104,54 @@ class Names:
                               stderr=subprocess.DEVNULL, check=False).stdout
 
     @staticmethod
-    def _add(names, text):
-        for line in demangled(text).decode(errors="replace").splitlines():
-            match = re.match(r"([0-9a-f]+) \S ([^\t]+)", line)
+    def _ranges(*texts):
+        symbols = []
+        for line in demangled(b"".join(texts)).decode(errors="replace").splitlines():
+            # "A" are no addresses, but versions.
+            match = re.match(r"([0-9a-f]+)(?: ([0-9a-f]{16}))? [^Aa\s] ([^\t]+)", line)
             if match:
-                names[re.sub(r"(?<=.)@.*", "", match.group(2))].add(int(match.group(1), 16))
+                start, size, name = match.groups()
+                symbols.append((int(start, 16), int(size or "0", 16),
+                                re.sub(r"(?<=.)@.*", "", name)))
+        symbols.sort()
+        ranges = collections.defaultdict(set)
+        after = 1 << 64
+        for i in range(len(symbols) - 1, -1, -1):
+            start, size, name = symbols[i]
+            if i + 1 < len(symbols) and symbols[i + 1][0] > start:
+                after = symbols[i + 1][0]
+            ranges[name].add((start, start + size if size else after))
+        return dict(ranges)
 
     def are_one(self, left, right):
-        addresses = [self.own.get(name, set()) | self.debug.get(name, set())
-                     for name in (left, right)]
-        return bool(addresses[0] & addresses[1])
+        """Both begin at the same address."""
+        starts = [{start for names in (self.own, self.debug) for start, _ in names.get(name, ())}
+                  for name in (left, right)]
+        return bool(starts[0] & starts[1])
 
-    def is_debug(self, symbol):
-        return symbol in self.debug and symbol not in self.own
+    @functools.cached_property
+    def _named(self):
+        """Where the file itself has names: ranges that do not touch, by address."""
+        merged = []
+        for start, end in sorted(set().union(*self.own.values())):
+            if merged and start <= merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], end)
+            else:
+                merged.append([start, end])
+        return merged
+
+    def _has_name_throughout(self, start, end):
+        i = bisect.bisect(self._named, [start, 1 << 64]) - 1
+        return i >= 0 and self._named[i][1] >= end
+
+    def is_debug(self, theirs, ours):
+        """Only the debug file knows theirs, and ours is what the file itself has there."""
+        if theirs not in self.debug or theirs in self.own:
+            return False
+        if ours == NO_SYMBOL:
+            return any(not self._has_name_throughout(*place) for place in self.debug[theirs])
+        return any(start < own_end and own_start < end for start, end in self.debug[theirs]
+                   for own_start, own_end in self.own.get(ours, ()))
 
 
 @functools.lru_cache(maxsize=None)
@@ -107,81 +160,173 @@ def names_of(path):
     return Names(path)
 
 
-def why_differ(theirs, ours, name, names):
-    """Why perf says one and symtop the other, or None; in two goes, the certain first."""
-    if names.are_one(theirs, ours):
+def why_other_name(theirs, ours, names):
+    """Why perf has another name for code of the same object, or None."""
+    if names.are_one(theirs.symbol, ours.symbol):
         return "alias"
-    if ours.endswith(("@plt", "[plt]")) and (theirs in ("_init", NO_SYMBOL) or
-                                             theirs.endswith("@plt")):
+    if ours.symbol.endswith(("@plt", "[plt]")) and (theirs.symbol in ("_init", NO_SYMBOL) or
+                                                    theirs.symbol.endswith("@plt")):
         return "perf has no names for stubs, or numbers them"
-    if name == "[vdso]" and theirs == NO_SYMBOL:
+    if theirs.object == "[vdso]" and theirs.symbol == NO_SYMBOL:
         return "perf has the vdso in its cache only"
+    if names.is_debug(theirs.symbol, ours.symbol):
+        return "only the debug file has it"
     return None
 
 
-def match_rows(only_theirs, only_ours, reason):
-    """Take away what reason(theirs, ours) explains; (comm, object, theirs, ours, samples, why)."""
-    found = []
-    for key in sorted(only_theirs):
-        for other in sorted(only_ours):
-            nr = min(only_theirs[key], only_ours[other])
-            why = nr and key[0] == other[0] and reason(key, other)
-            if why:
-                found.append((*key, other[2], nr, why))
-                only_theirs[key] -= nr
-                only_ours[other] -= nr
+class Matching:
+    """Pairs of perf's rows and ours that can be of the same samples: as many as there can
+    be, equal rows first. It is a flow: what has no name for both may be one function of
+    perf's, and a stub of ours another, so a pair is taken apart where that lets more fit."""
+
+    def __init__(self, theirs, ours, reason, others=()):
+        """reason(perf's row, ours) says why they are one; so far as comm is the same, or it
+        is one of others for perf and "" for us."""
+        self.only_theirs, self.only_ours = theirs - ours, ours - theirs
+        self.pairs = collections.Counter({(row, row): nr for row, nr in (theirs & ours).items()})
+        self._partners = collections.defaultdict(set)
+        for row in theirs & ours:
+            self._partners[row].add(row)
+        self._candidates = collections.defaultdict(list)
+        for row in sorted(ours):
+            for comm in {row.comm} if row.comm else {"", *others}:
+                self._candidates[row.event, comm].append(row)
+        self._reason = functools.lru_cache(maxsize=None)(reason)
+        for row in sorted(self.only_theirs):
+            while self.only_theirs[row] and (path := self._find_path(row)):
+                self._add(path)
+
+    def _find_path(self, start):
+        """[perf's, ours, perf's, ours ...]: first and last have samples left, the others can
+        change partners."""
+        paths, seen = collections.deque([[start]]), {start}
+        while paths:
+            path = paths.popleft()
+            for ours in self._candidates[path[-1][:2]]:
+                if ("ours", ours) in seen or not (
+                        ours == path[-1] or self._reason(path[-1], ours)):
+                    continue
+                seen.add(("ours", ours))
+                if self.only_ours[ours]:
+                    return path + [ours]
+                for theirs in sorted(self._partners[ours]):
+                    if theirs not in seen and self.pairs[theirs, ours]:
+                        seen.add(theirs)
+                        paths.append(path + [ours, theirs])
+        return None
+
+    def _add(self, path):
+        nr = min(self.only_theirs[path[0]], self.only_ours[path[-1]],
+                 *(self.pairs[path[i + 1], path[i]] for i in range(1, len(path) - 1, 2)))
+        self.only_theirs[path[0]] -= nr
+        self.only_ours[path[-1]] -= nr
+        for i in range(0, len(path), 2):
+            self.pairs[path[i], path[i + 1]] += nr
+            self._partners[path[i + 1]].add(path[i])
+            if i:
+                self.pairs[path[i], path[i - 1]] -= nr
+
+    def differences(self):
+        """(perf's row, ours, samples, why); what is not explained has one row."""
+        found = [(theirs, ours, nr, self._reason(theirs, ours))
+                 for (theirs, ours), nr in self.pairs.items() if nr and theirs != ours]
+        found += [(row, None, nr, None) for row, nr in self.only_theirs.items() if nr]
+        return found + [(None, row, nr, None) for row, nr in self.only_ours.items() if nr]
+
+
+def named_later(data):
+    """comm to samples: what perf report calls, in retrospect, samples of threads whose beginning
+    was lost. When it comes to them they have no name (perf script says so), but the first
+    one that comes is then taken for what it had been all the time."""
+    nameless, found = collections.Counter(), collections.Counter()
+    for line in perf("script", "-i", data, "--show-task-events",
+                     "-F", "comm,tid,time,event").decode(errors="replace").splitlines():
+        match = re.match(r"\s*(.*?)\s+(\d+) +[0-9.]+: +(\S+)", line)
+        if not match:
+            continue
+        comm, tid, what = match.groups()
+        if re.match(r":\d+$", comm):
+            nameless[tid] += not what.startswith("PERF_RECORD_")
+        elif tid in nameless:
+            found[comm] += nameless.pop(tid)
     return found
 
 
-def explain(theirs, ours, report):
-    """Differences as (comm, object, perf's symbol, ours, samples, why or None)."""
-    only_theirs, only_ours = theirs - ours, ours - theirs
+def explain(theirs, ours, report, data):
+    """The differences, each with its reason or None."""
     paths = {row["object"]: row["path"] for row in report["rows"]} | {KERNEL: KERNEL}
 
-    def certain(key, other):
-        if key[1].startswith("memfd:") and other[1].startswith("[JIT] "):
-            return "code of a memfd is generated code"
-        if key[1] != other[1]:
+    def same_task(left, right):
+        if left.object.startswith("memfd:") and right.object.startswith("[JIT] "):
+            return "code of a memfd is generated code" if left.symbol == right.symbol else None
+        if left.object != right.object:
             return None
-        return why_differ(key[2], other[2], key[1], names_of(paths.get(key[1], key[1])))
+        return why_other_name(left, right, names_of(paths.get(left.object, left.object)))
 
-    def debug_only(key, other):
-        if key[1] == other[1] and names_of(paths.get(key[1], key[1])).is_debug(key[2]):
-            return "only the debug file has it"
+    def reason(left, right):
+        if left.comm == right.comm:
+            return same_task(left, right)
+        if left._replace(comm="") == right or same_task(left, right):
+            return LATER
         return None
 
-    differences = match_rows(only_theirs, only_ours, certain)
-    differences += match_rows(only_theirs, only_ours, debug_only)
-    differences += [(*key, "", nr, None) for key, nr in only_theirs.items() if nr]
-    differences += [(*key[:2], "", key[2], nr, None) for key, nr in only_ours.items() if nr]
-    return differences
+    matching = Matching(theirs, ours, reason)
+    if not any(nr and not row.comm for row, nr in matching.only_ours.items()):
+        return matching.differences()
+    later = named_later(data)
+    differences = Matching(theirs, ours, reason, set(later)).differences()
+    used = collections.Counter()
+    for left, _, nr, why in differences:
+        used.update({left.comm: nr} if why == LATER else {})
+    return differences if used <= later else matching.differences()
 
+
+# ---- the comparison ----
 
 def nr_samples(data):
-    """Of the first event, as perf counts them."""
+    """Of all events, as perf counts them."""
     return int(re.search(rb"^\s+SAMPLE events:\s+(\d+)", perf("report", "-i", data, "--stats"),
                          re.M).group(1))
 
 
-def compare(data, *args):
-    """Hold -i DATA against perf report; the report."""
-    report, = e2e.reports("-i", data, "--idle", *args, limit=60)
-    theirs, ours = perf_rows(data), own_rows(report)
-    # Control characters in names are shown in another way, and take perf's lines apart.
-    odd = {key[0] for key in ours if any("\\x" in part for part in key)} | {
-        key[0] for key in theirs if not all(part.isprintable() and "\ufffd" not in part
-                                            for part in key)}
-    for rows in (theirs, ours):
-        for key in [key for key in rows if key[0] in odd]:
-            del rows[key]
-    differences = explain(theirs, ours, report)
+def drop_odd(*tables):
+    """Control characters in names are shown in another way, and take perf's lines apart."""
+    odd = {row.comm for rows in tables for row in rows
+           if any("\\x" in part or not part.isprintable() or "\ufffd" in part for part in row)}
+    return [collections.Counter({row: nr for row, nr in rows.items() if row.comm not in odd})
+            for rows in tables]
+
+
+def figures(data, tables, differences):
+    """The line of the table for this file."""
+    theirs, ours = tables
+    total = max(sum(ours.values()), 1)
     reasons = collections.Counter()
     for *_, nr, why in differences:
         reasons[why or "NOT EXPLAINED"] += nr
-    print(f"# {os.path.basename(data)}: {report['samples']} samples; perf {len(theirs)} rows, symtop "
-          f"{len(ours)}; {sum(reasons.values())} samples differ in name: {dict(reasons)}")
-    e2e.check(nr_samples(data) == report["samples"] == sum(own_rows(report).values()), "sums",
-              nr_samples(data), report["samples"], sum(own_rows(report).values()), report["notes"])
+
+    def share(rows, symbol):
+        return f"{100 * sum(nr for row, nr in rows.items() if row.symbol == symbol) / total:.2f}%"
+
+    nr_equal = sum(theirs[row] == nr for row, nr in ours.items())
+    return (f"# {os.path.basename(data)}: rows: perf {len(theirs)}, symtop {len(ours)}, equal "
+            f"{nr_equal}; samples: {total}, in other rows {sum(reasons.values())} "
+            f"{dict(reasons.most_common())}; unresolved: perf {share(theirs, NO_MAP)}, symtop "
+            f"{share(ours, NO_MAP)}; without a name: perf {share(theirs, NO_SYMBOL)}, symtop "
+            f"{share(ours, NO_SYMBOL)}")
+
+
+def compare(data, *args, by_event=False):
+    """Hold -i DATA against perf report; the report."""
+    if by_event:
+        args += ("-s", "event,comm,dso,symbol")
+    report, = e2e.reports("-i", data, "--idle", *args, limit=60)
+    nr_own = sum(own_rows(report).values())
+    tables = drop_odd(perf_rows(data, by_event), own_rows(report))
+    differences = explain(*tables, report, data)
+    print(figures(data, tables, differences), flush=True)
+    e2e.check(nr_samples(data) == report["samples"] == nr_own, "sums", nr_samples(data),
+              report["samples"], nr_own, report["notes"])
     left = [difference for difference in differences if not difference[-1]]
     e2e.check(not left, "rows that differ from perf report's", *left)
     return report

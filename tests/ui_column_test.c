@@ -221,6 +221,42 @@ static void test_hot_and_warm_have_their_styles(void **state UNUSED)
 	}
 }
 
+static void test_changes_have_a_column_where_there_are_any(void **state UNUSED)
+{
+	static const struct {
+		enum row_change change;
+		double delta;
+		const char *text;
+		unsigned int style;
+	} cases[] = {
+		{ CHANGE_NONE, 0, "-", STYLE_NORMAL },
+		{ CHANGE_UNKNOWN, 0, "-", STYLE_DIM },
+		{ CHANGE_NEW, 0.4, "new", STYLE_HOT },
+		{ CHANGE_NEW, 0.004, "new", STYLE_NORMAL },
+		{ CHANGE_SHARE, 0.005, "+0.50", STYLE_HOT },
+		{ CHANGE_SHARE, 0.0049, "+0.49", STYLE_NORMAL },
+		{ CHANGE_SHARE, 0, "0.00", STYLE_NORMAL },
+		{ CHANGE_SHARE, -0.0049, "-0.49", STYLE_NORMAL },
+		{ CHANGE_SHARE, -0.005, "-0.50", STYLE_WARM },
+		{ CHANGE_SHARE, (double)NAN, "-", STYLE_NORMAL },
+	};
+	struct column_place places[MAX_COLUMNS];
+	struct view_spec spec;
+
+	view_spec_init(&spec);
+	assert_false(is_shown(places, columns_choose(&spec, 80, places), "DELTA"));
+	spec.delta = true;
+	assert_true(is_shown(places, columns_choose(&spec, 80, places), "DELTA"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct row row = blank_row();
+
+		row.change = cases[i].change;
+		row.delta = cases[i].delta;
+		assert_printed(&spec, &row, "DELTA", cases[i].text);
+		assert_int_equal(places[1].column->style(&row), cases[i].style);
+	}
+}
+
 static void test_sorting_by_samples_shows_them(void **state UNUSED)
 {
 	struct column_place places[MAX_COLUMNS];
@@ -243,8 +279,10 @@ static void test_exactly_one_column_is_sorted(void **state UNUSED)
 	size_t nr;
 
 	all_keys(&spec);
+	assert_int_equal(columns_sortable(&spec, columns), 3 + NR_SORT_KEYS);
+	spec.delta = true;
 	nr = columns_sortable(&spec, columns);
-	assert_int_equal(nr, 3 + NR_SORT_KEYS);
+	assert_int_equal(nr, 4 + NR_SORT_KEYS);
 	for (size_t i = 0; i < nr; i++) {
 		size_t nr_sorted = 0;
 
@@ -268,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_zero_is_a_zero),
 		cmocka_unit_test(test_levels_have_marks),
 		cmocka_unit_test(test_hot_and_warm_have_their_styles),
+		cmocka_unit_test(test_changes_have_a_column_where_there_are_any),
 		cmocka_unit_test(test_sorting_by_samples_shows_them),
 		cmocka_unit_test(test_exactly_one_column_is_sorted),
 	};

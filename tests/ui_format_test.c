@@ -53,6 +53,28 @@ static void test_shares_have_two_decimals_and_a_limit(void **state UNUSED)
 	assert_share(1e300, "999.00%");
 }
 
+static void assert_points(double change, const char *expected)
+{
+	char text[FORMAT_SIZE];
+
+	format_points(change, text);
+	assert_string_equal(text, expected);
+}
+
+static void test_changes_have_a_sign_unless_they_are_none(void **state UNUSED)
+{
+	assert_points(0.013, "+1.30");
+	assert_points(-0.0075, "-0.75");
+	assert_points(1, "+100.00");
+	assert_points(0, "0.00");
+	assert_points(0.00004, "0.00");
+	assert_points(-0.00004, "0.00");
+	assert_points(0.00006, "+0.01");
+	assert_points(-1e300, "-999.00");
+	assert_points((double)NAN, "-");
+	assert_points((double)INFINITY, "-");
+}
+
 static void test_counts_are_exact_until_a_million(void **state UNUSED)
 {
 	char text[FORMAT_SIZE];
@@ -118,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fc078_nan_and_negative_zero_are_never_printed),
 		cmocka_unit_test(test_shares_have_two_decimals_and_a_limit),
+		cmocka_unit_test(test_changes_have_a_sign_unless_they_are_none),
 		cmocka_unit_test(test_counts_are_exact_until_a_million),
 		cmocka_unit_test(test_durations_change_their_unit),
 		cmocka_unit_test(test_bytes_are_powers_of_1024),

@@ -133,6 +133,66 @@ static void test_table_narrowed_paused_and_with_advice(void **state UNUSED)
 	check_state(&view, "table-narrowed", 24, 80, true);
 }
 
+static struct snapshot *moved(const struct view_spec *spec)
+{
+	struct snapshot *snapshot = fixture_snapshot(spec);
+
+	snapshot_edit_header(snapshot)->time_ns = 114 * NSEC_PER_SEC;
+	snapshot_edit_header(snapshot)->window_end_ns = 100 * NSEC_PER_SEC;
+	return snapshot;
+}
+
+static void test_table_at_an_earlier_moment(void **state UNUSED)
+{
+	struct snapshot *snapshot;
+	struct view_spec spec;
+	struct state view;
+
+	view_spec_init(&spec);
+	spec.end_ns = 100 * NSEC_PER_SEC;
+	start(&view, moved(&spec));
+	view.paused = true;
+	check_state(&view, "table-moment", 12, 80, true);
+	snapshot = moved(&spec);
+	snapshot_edit_header(snapshot)->is_replay = true;
+	snapshot_edit_header(snapshot)->start_ns = 88 * NSEC_PER_SEC;
+	snapshot_edit_header(snapshot)->elapsed_ns = 60 * NSEC_PER_SEC;
+	snapshot_edit_header(snapshot)->target = "perf.data, 100% read";
+	start(&view, snapshot);
+	view.paused = true;
+	check_state(&view, "table-moment-replay", 12, 80, true);
+}
+
+static void test_table_with_changes(void **state UNUSED)
+{
+	static const double changes[] = { -0.012, 0.0004, 0.03, 0, 0.0049, -0.05 };
+	struct screen *screen = screen_new(16, 80, true);
+	struct snapshot *before = moved(NULL);
+	struct textbuf buf = { 0 };
+	struct state view;
+	char *ascii;
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
+		snapshot_edit_row(before, i)->self_share -= changes[i];
+	snapshot_edit_row(before, 6)->id = 99;
+	start(&view, before);
+	fixture_key(&view, 'b');
+	before = moved(NULL);
+	state_show(&view, before);
+	snapshot_put(before);
+	fixture_key(&view, 'k');
+	state_draw(&view, screen);
+	screen_dump(screen, &buf);
+	screen_dump_styles(screen, &buf);
+	check("table-changes", buf.text);
+	ascii = fixture_draw(&view, 16, 80, false);
+	check("table-changes-ascii", ascii);
+	free(ascii);
+	textbuf_release(&buf);
+	screen_free(screen);
+	state_release(&view);
+}
+
 static void test_table_while_recording(void **state UNUSED)
 {
 	struct snapshot *snapshot = fixture_snapshot(NULL);
@@ -247,7 +307,7 @@ static void test_help_page(void **state UNUSED)
 
 	start(&view, fixture_snapshot(NULL));
 	fixture_key(&view, 'h');
-	check_state(&view, "help-80x80", 80, 80, true);
+	check_state(&view, "help-80x100", 100, 80, true);
 	start(&view, fixture_snapshot(NULL));
 	fixture_key(&view, 'h');
 	fixture_key(&view, INPUT_PAGE_DOWN);
@@ -335,6 +395,8 @@ int main(void)
 		cmocka_unit_test(test_table_without_utf8),
 		cmocka_unit_test(test_table_styles),
 		cmocka_unit_test(test_table_narrowed_paused_and_with_advice),
+		cmocka_unit_test(test_table_at_an_earlier_moment),
+		cmocka_unit_test(test_table_with_changes),
 		cmocka_unit_test(test_table_while_recording),
 		cmocka_unit_test(test_table_of_user_samples_only),
 		cmocka_unit_test(test_table_with_children),

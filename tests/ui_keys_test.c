@@ -28,9 +28,9 @@ static void test_no_key_is_bound_twice(void **state UNUSED)
 		for (size_t c = 0; c < KEY_CODES && binding->codes[c]; c++)
 			for (int view = 0; view < NR_VIEWS; view++)
 				if (!binding->views || binding->views >> view & 1)
-					assert_ptr_equal(keys_find((enum view)view,
-								   binding->codes[c]),
-							 binding);
+					assert_ptr_equal(
+						keys_find((enum view)view, binding->codes[c]),
+						binding);
 	}
 }
 
@@ -62,6 +62,9 @@ static void test_keys_that_htop_less_and_perf_share_are_there(void **state UNUSE
 		'i',
 		'%',
 		'c',
+		'b',
+		'{',
+		'}',
 		',',
 		'.',
 		'k',

@@ -42,12 +42,16 @@ void action_suspend(struct state *state)
 void action_pause(struct state *state)
 {
 	struct snapshot *waiting = state->waiting;
+	bool was_elsewhere = state->spec.end_ns != 0;
 
 	state->paused = !state->paused;
 	state->waiting = NULL;
+	state->spec.end_ns = 0;
 	if (!state->paused && waiting)
 		state_show(state, waiting);
 	snapshot_put(waiting);
+	if (was_elsewhere)
+		state_wish_spec(state);
 }
 
 void action_zero(struct state *state)

@@ -31,6 +31,13 @@ void action_children(struct state *state);
 void action_next_event(struct state *state);
 void action_previous_event(struct state *state);
 
+/* step.c: time */
+void action_step_back(struct state *state);
+void action_step_forward(struct state *state);
+void action_oldest(struct state *state);
+void action_newest(struct state *state);
+void action_baseline(struct state *state);
+
 /* view.c */
 void action_symbols(struct state *state);
 void action_engine(struct state *state);

@@ -31,6 +31,11 @@ static bool show_sorted(const struct view_spec *spec, const struct column *colum
 	return spec->order == column->order;
 }
 
+static bool show_delta(const struct view_spec *spec, const struct column *column UNUSED)
+{
+	return spec->delta;
+}
+
 static bool has_key(const struct view_spec *spec, enum sort_key key)
 {
 	for (size_t i = 0; i < spec->keys.nr && i < NR_SORT_KEYS; i++)
@@ -74,6 +79,15 @@ static void print_period(const struct row *row, struct textbuf *buf)
 
 	format_count(row->period, text);
 	textbuf_puts(buf, text);
+}
+
+static void print_delta(const struct row *row, struct textbuf *buf)
+{
+	char text[FORMAT_SIZE] = "-";
+
+	if (row->change == CHANGE_SHARE)
+		format_points(row->delta, text);
+	textbuf_puts(buf, row->change == CHANGE_NEW ? "new" : text);
 }
 
 static void print_text(struct textbuf *buf, const char *text)
@@ -155,6 +169,14 @@ static unsigned int style_children(const struct row *row)
 	return style_share(row->children_share);
 }
 
+/* As shares of that size, more in the colour of much. */
+static unsigned int style_delta(const struct row *row)
+{
+	if (row->change == CHANGE_UNKNOWN)
+		return STYLE_DIM;
+	return row->delta >= 0.005 ? STYLE_HOT : row->delta <= -0.005 ? STYLE_WARM : STYLE_NORMAL;
+}
+
 static unsigned int style_symbol(const struct row *row)
 {
 	return row->symbol_pending || row->unresolved ? STYLE_DIM : STYLE_NORMAL;
@@ -195,6 +217,18 @@ static const struct column all_columns[] = {
 	  .shown = show_overhead,
 	  .print = print_self,
 	  .style = style_self },
+	{ .title = "DELTA",
+	  .sign = "\u0394",
+	  .width = 7,
+	  .narrow = 7,
+	  .wide = 8,
+	  .rank = 9,
+	  .right = true,
+	  .sorts = true,
+	  .order = ORDER_DELTA,
+	  .shown = show_delta,
+	  .print = print_delta,
+	  .style = style_delta },
 	{ .title = "SAMPLES",
 	  .width = 9,
 	  .narrow = 8,

@@ -15,12 +15,13 @@ enum { MAX_COLUMNS = 16 };
 
 struct column {
 	const char *title;
-	int width;  /* cells, on a screen of 80 columns and more; the last takes the rest */
-	int narrow; /* where that is too much */
-	int wide;   /* from 110 columns on */
-	int rank;   /* what goes first where even that is too much: the lowest */
-	bool right; /* numbers */
-	bool sorts; /* order and key say what a sort by it is */
+	const char *sign; /* its title where there is UTF-8; NULL: the same */
+	int width;	  /* cells, on a screen of 80 columns and more; the last takes the rest */
+	int narrow;	  /* where that is too much */
+	int wide;	  /* from 110 columns on */
+	int rank;	  /* what goes first where even that is too much: the lowest */
+	bool right;	  /* numbers */
+	bool sorts;	  /* order and key say what a sort by it is */
 	enum order_by order;
 	enum sort_key key; /* with ORDER_KEY */
 	bool (*shown)(const struct view_spec *spec, const struct column *column);

@@ -26,6 +26,16 @@ void format_share(double share, int decimals, char ret_text[static FORMAT_SIZE])
 	snprintf(ret_text, FORMAT_SIZE, "%.*f%%", decimals, 100 * MIN(share, 9.99));
 }
 
+void format_points(double change, char ret_text[static FORMAT_SIZE])
+{
+	if (!isfinite(change))
+		snprintf(ret_text, FORMAT_SIZE, "-");
+	else if (fabs(change) < 0.00005)
+		snprintf(ret_text, FORMAT_SIZE, "0.00");
+	else
+		snprintf(ret_text, FORMAT_SIZE, "%+.2f", 100 * MIN(MAX(change, -9.99), 9.99));
+}
+
 void format_count(double count, char ret_text[static FORMAT_SIZE])
 {
 	char text[16];

@@ -14,6 +14,9 @@ enum { FORMAT_SIZE = 32 };
 /* 0.2672 -> "26.72%" with two decimals. Limited to 999 %. */
 void format_share(double share, int decimals, char ret_text[static FORMAT_SIZE]);
 
+/* The change of a share in points: 0.013 -> "+1.30", "-0.75", "0.00". */
+void format_points(double change, char ret_text[static FORMAT_SIZE]);
+
 /* Exact up to 999999, then "1.23M". */
 void format_count(double count, char ret_text[static FORMAT_SIZE]);
 

@@ -12,10 +12,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
+#include "ui/baseline.h"
 #include "ui/format.h"
 #include "ui/segment.h"
 
-enum { PACE_IMPORTANCE = 6 };
+/* What time is shown is the more important when it is not now. */
+enum { PACE_IMPORTANCE = 6, MOMENT_IMPORTANCE = 9 };
 
 /* Parts stand closer where there is little room. */
 static int gap(const struct screen *screen)
@@ -57,6 +59,23 @@ static void add_cpus(struct segments *segments, const struct snapshot_header *he
 		segments_add(segments, 4, style, "%s", cpus);
 }
 
+/* An event time as a person finds it: in the file's time, or by how long ago it was. */
+static void moment_text(const struct snapshot_header *header, uint64_t time_ns, char *ret_text,
+			size_t size)
+{
+	uint64_t since_ns = time_ns - MIN(header->start_ns, time_ns);
+	char text[FORMAT_SIZE];
+
+	if (header->is_replay) {
+		snprintf(ret_text, size, "at %.1f s of %.1f s",
+			 (double)since_ns / (double)NSEC_PER_SEC,
+			 (double)header->elapsed_ns / (double)NSEC_PER_SEC);
+		return;
+	}
+	format_duration(header->time_ns - MIN(time_ns, header->time_ns), text);
+	snprintf(ret_text, size, "%s ago", text);
+}
+
 static void window_text(const struct snapshot_header *header, const struct view_spec *spec,
 			char *ret_text, size_t size)
 {
@@ -83,6 +102,19 @@ static void window_text(const struct snapshot_header *header, const struct view_
 		snprintf(ret_text, size, "all %s", covered);
 		break;
 	}
+}
+
+/* A window that ends in the past; when the next refresh comes is of no interest then. */
+static void add_moment(struct segments *segments, const struct snapshot *snapshot)
+{
+	const struct snapshot_header *header = snapshot_header(snapshot);
+	char moment[80];
+	char window[80] = "";
+
+	window_text(header, snapshot_spec(snapshot), window, sizeof(window));
+	moment_text(header, header->window_end_ns, moment, sizeof(moment));
+	segments_add(segments, MOMENT_IMPORTANCE, STYLE_STATE, "%s%s %s", window,
+		     header->is_replay ? "" : " ending", moment);
 }
 
 static void add_time(struct segments *segments, const struct snapshot *snapshot,
@@ -117,7 +149,8 @@ static void draw_identity(struct segments *segments, struct screen *screen, int 
 
 	segments_fit(segments, screen, width, gap(screen));
 	last = &segments->parts[segments->nr - 1];
-	if (segments->nr < 2 || last->importance != PACE_IMPORTANCE) {
+	if (segments->nr < 2 ||
+	    (last->importance != PACE_IMPORTANCE && last->importance != MOMENT_IMPORTANCE)) {
 		segments_draw(segments, screen, y, gap(screen));
 		return;
 	}
@@ -145,7 +178,10 @@ void header_draw_identity(const struct snapshot *snapshot, const struct header_s
 	add_cpus(&segments, header, screen);
 	segments_add(&segments, 7, header->target_gone ? STYLE_WARN : STYLE_NORMAL, "%s%s",
 		     header->target, header->target_gone ? " (ended)" : "");
-	add_time(&segments, snapshot, state, screen);
+	if (snapshot_spec(snapshot)->end_ns)
+		add_moment(&segments, snapshot);
+	else
+		add_time(&segments, snapshot, state, screen);
 	draw_identity(&segments, screen, y);
 }
 
@@ -292,6 +328,21 @@ static void add_hidden(struct segments *segments, const struct snapshot *snapsho
 		segments_add(segments, 3, STYLE_STATE, "%zu rows hidden", header->nr_rows_hidden);
 }
 
+static void add_baseline(struct segments *segments, const struct snapshot *snapshot,
+			 const struct header_state *state)
+{
+	char moment[80];
+	char gone[48] = "";
+
+	if (!state->has_baseline)
+		return;
+	moment_text(snapshot_header(snapshot), state->baseline_end_ns, moment, sizeof(moment));
+	if (state->nr_gone && state->nr_gone != BASELINE_GONE_UNKNOWN)
+		snprintf(gone, sizeof(gone), ", %zu row%s of it gone", state->nr_gone,
+			 state->nr_gone == 1 ? "" : "s");
+	segments_add(segments, 5, STYLE_STATE, "baseline %s%s", moment, gone);
+}
+
 static void collect_state(struct segments *segments, const struct snapshot *snapshot,
 			  const struct header_state *state)
 {
@@ -310,6 +361,7 @@ static void collect_state(struct segments *segments, const struct snapshot *snap
 			     "no kernel samples: shares are of user samples");
 	if (header->own_processes_only)
 		segments_add(segments, 9, STYLE_WARN, "own processes only");
+	add_baseline(segments, snapshot, state);
 	add_hidden(segments, snapshot);
 	/* Last because it may be long, and is cut where the screen ends. */
 	if (*spec->filter)

@@ -9,6 +9,8 @@
 #define SYMTOP_UI_HEADER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "core/snapshot.h"
 #include "ui/screen.h"
@@ -17,6 +19,9 @@
 struct header_state {
 	bool paused;
 	bool zero_each;
+	bool has_baseline;
+	uint64_t baseline_end_ns; /* event time */
+	size_t nr_gone;		  /* rows of it, see baseline_compare() */
 };
 
 /* Host, event, CPUs, target, refresh and window. @snapshot may be NULL. */

@@ -29,6 +29,8 @@ static const struct {
 	{ "dropped", "records that the disk was too slow for" },
 	{ "flight", "seconds kept for W, of those asked for; cut: memory is short" },
 	{ "[k] [.]", "kernel, user; [g] guest kernel, [u] guest user, [H] hypervisor" },
+	{ "delta", "a share less that of the baseline, in points; new: it was not there; "
+		   "-: a filter or limit may have hidden it; red: more, green: less" },
 	{ "red bold", "5% and more; green: 0.5% and more" },
 };
 

@@ -58,12 +58,18 @@ void action_end(struct state *state)
 
 void action_left(struct state *state)
 {
-	table_scroll(&state->table, -SCROLL_CELLS);
+	if (state->paused)
+		action_step_back(state);
+	else
+		table_scroll(&state->table, -SCROLL_CELLS);
 }
 
 void action_right(struct state *state)
 {
-	table_scroll(&state->table, SCROLL_CELLS);
+	if (state->paused)
+		action_step_forward(state);
+	else
+		table_scroll(&state->table, SCROLL_CELLS);
 }
 
 /* ---- search ---- */

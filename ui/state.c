@@ -20,6 +20,7 @@
 #include "core/base/mem.h"
 #include "core/base/text.h"
 #include "ui/actions.h"
+#include "ui/baseline.h"
 #include "ui/detail.h"
 #include "ui/format.h"
 #include "ui/header.h"
@@ -50,6 +51,7 @@ void state_release(struct state *state)
 	snapshot_put(state->shown);
 	snapshot_put(state->waiting);
 	snapshot_put(state->detail);
+	baseline_free(state->baseline);
 	pager_release(&state->pager);
 }
 
@@ -80,6 +82,15 @@ static void update_detail(struct state *state)
 	}
 }
 
+/* A sort by the change ends too; the engine, which knows of no change, need not be told. */
+static void forget_baseline(struct state *state)
+{
+	baseline_free(state->baseline);
+	state->baseline = NULL;
+	state->spec.order = baseline_order_without(&state->spec);
+	state->spec.delta = false;
+}
+
 /* Tell what the scan took that was asked for, also while the screen holds. */
 static void tell_scan(struct state *state, const struct snapshot *snapshot)
 {
@@ -98,18 +109,76 @@ static void tell_scan(struct state *state, const struct snapshot *snapshot)
 	state_message(state, NOTE_INFO, text, header->time_ns);
 }
 
+/* Bring @snapshot on the screen. */
+static void display(struct state *state, struct snapshot *snapshot)
+{
+	struct snapshot *compared = NULL;
+
+	if (state->baseline && !baseline_fits(state->baseline, snapshot_spec(snapshot))) {
+		forget_baseline(state);
+		state_message(state, NOTE_INFO,
+			      "the baseline was dropped: rows and shares mean something else now",
+			      snapshot_header(snapshot)->time_ns);
+	}
+	if (state->baseline)
+		compared = baseline_compare(state->baseline, snapshot, &state->nr_gone);
+	else if (snapshot_spec(snapshot)->order == ORDER_DELTA)
+		compared = baseline_remove(snapshot);
+	replace(&state->shown, compared ? compared : snapshot);
+	snapshot_put(compared);
+	table_update(&state->table, state->shown);
+	update_detail(state);
+}
+
+/* Whether @snapshot shows the time that was asked for; before that is there, another may come. */
+static bool is_of_moment(const struct state *state, const struct snapshot *snapshot)
+{
+	uint64_t end_ns = snapshot_spec(snapshot)->end_ns;
+
+	if (end_ns != state->spec.end_ns)
+		return false;
+	/* The screen that holds changes only for a step, and for names and filters there. */
+	return !state->paused || (end_ns && snapshot_header(snapshot)->window_end_ns == end_ns);
+}
+
 void state_show(struct state *state, struct snapshot *snapshot)
 {
+	const struct snapshot_header *header = snapshot_header(snapshot);
+	uint64_t end_ns = state->spec.end_ns;
+
 	tell_scan(state, snapshot);
 	recording_tell_state(state, snapshot);
 	/* The first one is shown also while paused: there is nothing to hold yet. */
-	if (state->paused && state->shown) {
-		replace(&state->waiting, snapshot);
+	if (!state->shown || is_of_moment(state, snapshot)) {
+		state->moment_awaited = false;
+		replace(&state->waiting, NULL);
+		display(state, snapshot);
 		return;
 	}
-	replace(&state->shown, snapshot);
-	table_update(&state->table, state->shown);
-	update_detail(state);
+	if (!state->paused)
+		return;
+	replace(&state->waiting, snapshot);
+	if (end_ns && end_ns == snapshot_spec(snapshot)->end_ns && state->moment_awaited) {
+		state->moment_awaited = false;
+		state_message(state, NOTE_INFO, "that time is gone: older slots are not kept",
+			      header->time_ns);
+	}
+}
+
+void state_set_baseline(struct state *state)
+{
+	state->baseline = baseline_new(state->shown);
+	state->spec.delta = true;
+	display(state, state->shown);
+}
+
+void state_drop_baseline(struct state *state)
+{
+	struct snapshot *plain = baseline_remove(state->shown);
+
+	forget_baseline(state);
+	display(state, plain);
+	snapshot_put(plain);
 }
 
 /* ---- messages ---- */
@@ -154,7 +223,10 @@ void state_wish_spec(struct state *state)
 {
 	state->wish.action = UI_SPEC;
 	state->wish.spec = state->spec;
-	if (state->paused)
+	state->wish.spec.delta = false;
+	/* At a moment that was stepped to it shows at once. */
+	state->moment_awaited = state->spec.end_ns != 0;
+	if (state->paused && !state->spec.end_ns)
 		state_say(state, "paused: the change shows when the screen goes on (Space)");
 }
 
@@ -384,7 +456,13 @@ static void draw_main(struct state *state, struct screen *screen, int y, int hei
 
 void state_draw(struct state *state, struct screen *screen)
 {
-	struct header_state header = { .paused = state->paused, .zero_each = state->zero_each };
+	struct header_state header = {
+		.paused = state->paused,
+		.zero_each = state->zero_each,
+		.has_baseline = state->baseline != NULL,
+		.baseline_end_ns = state->baseline ? baseline_end_ns(state->baseline) : 0,
+		.nr_gone = state->nr_gone,
+	};
 	struct layout layout = make_layout(state, &header, screen_nr_rows(screen));
 	const struct view_spec *spec = state->shown ? snapshot_spec(state->shown) : &state->spec;
 

@@ -26,6 +26,7 @@
 
 enum mode { MODE_TABLE, MODE_PROMPT, MODE_MENU, MODE_DETAIL, MODE_HELP };
 
+struct baseline;
 struct state;
 
 /* What prompts do while text changes (may be NULL), and how they end; text NULL: given up. */
@@ -36,7 +37,10 @@ struct prompt_use {
 };
 
 struct state {
-	struct view_spec spec; /* as asked for; the snapshot has its own */
+	struct view_spec spec;	   /* as asked for; the snapshot has its own */
+	bool moment_awaited;	   /* what was asked for of spec.end_ns was not shown yet */
+	struct baseline *baseline; /* NULL: none */
+	size_t nr_gone;		   /* rows of it, see baseline_compare() */
 	uint64_t refresh_ns;
 	bool zero_each;
 	bool paused;
@@ -98,6 +102,10 @@ void state_say(struct state *state, const char *fmt, ...) PRINTF(2, 3);
 
 /* The spec was changed: wish for it. */
 void state_wish_spec(struct state *state);
+
+/* Compare what is shown from now on with what is shown now, and no more. */
+void state_set_baseline(struct state *state);
+void state_drop_baseline(struct state *state);
 
 void state_ask(struct state *state, const struct prompt_use *use, const char *text);
 

@@ -106,23 +106,27 @@ static bool is_descending(const struct view_spec *spec)
 static void draw_title(const struct view_spec *spec, const struct column_place *place,
 		       struct screen *screen, int y)
 {
+	const struct column *column = place->column;
+	const char *name = column->title;
 	unsigned int style = STYLE_TITLE;
 	const char *mark = "";
 	char title[32];
 	int x = place->x;
 	int width;
 
-	if (column_is_sorted(place->column, spec)) {
+	if (column->sign)
+		name = screen_mark(screen, column->sign, column->title);
+	if (column_is_sorted(column, spec)) {
 		style = STYLE_SORTED;
 		mark = is_descending(spec) ? screen_mark(screen, "\u25bc", "v")
 					   : screen_mark(screen, "\u25b2", "^");
 	}
 	title[0] = '\0';
-	strncat(title, place->column->title, sizeof(title) - 8);
+	strncat(title, name, sizeof(title) - 8);
 	strncat(title, mark, 4);
 	width = screen_width(screen, title, 64);
 	/* A number's title ends where the numbers end, its mark stands beyond if it can. */
-	if (place->column->right && width < place->width)
+	if (column->right && width < place->width)
 		x += place->width - width;
 	screen_put(screen, y, x, place->width, title, style);
 }

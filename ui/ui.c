@@ -83,6 +83,7 @@ void ui_show(struct ui *ui, struct snapshot *snapshot)
 void ui_set_spec(struct ui *ui, const struct view_spec *spec)
 {
 	ui->state.spec = *spec;
+	ui->state.spec.delta = ui->state.baseline != NULL;
 }
 
 void ui_message(struct ui *ui, enum note_level level, const char *text)
