@@ -482,14 +482,14 @@ static int start_synth(struct collector *collector, struct err *err)
 	struct synth_options options = {
 		.nr_workers = collector->options.nr_synth_workers,
 		.table = collector->table,
+		.starts_alone = true, /* until the first drain has had its turn */
 	};
 	int ret;
 
 	event_set_get_info(collector->options.events, &info);
-	/* After the first drain: until then what was sampled needs the CPUs. */
-	collector->sweep_wanted = !info.own_processes_only &&
-				  (target->kind == TARGET_MACHINE || target->kind == TARGET_USER ||
-				   info.filter_in_user_space);
+	options.sweep = !info.own_processes_only &&
+			(target->kind == TARGET_MACHINE || target->kind == TARGET_USER ||
+			 info.filter_in_user_space);
 	ret = synth_start(&options, &collector->synth, err);
 	if (ret < 0)
 		return ret;

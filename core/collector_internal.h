@@ -68,7 +68,6 @@ struct collector {
 	struct symbolizer *symbolizer;
 	struct thread_table *table;
 	struct synth *synth;
-	bool sweep_wanted; /* it has not begun yet */
 	struct metadata *metadata;
 	struct profile *profile;
 	struct reader_worker *readers;

@@ -103,6 +103,19 @@ static void keep_locked(struct metadata *metadata, const struct perf_event_heade
 	metadata->nr_bytes += header->size;
 }
 
+/*
+ * We never ask for build ids; but while somebody else does, the kernel says that our records
+ * have them, too (see core/record.c). Who reads a recording of ours must not believe it.
+ */
+static void correct(const struct perf_event_header *header)
+{
+	/* It lies in our own copy of the ring. */
+	struct perf_event_header *own = (void *)(uintptr_t)header;
+
+	if (own->type == PERF_RECORD_MMAP2)
+		own->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+}
+
 static void read_ring_locked(struct metadata *metadata, struct ring *ring) REQUIRES(metadata->lock)
 {
 	const struct record_format *format = event_set_metadata_format(metadata->options.events);
@@ -120,6 +133,7 @@ static void read_ring_locked(struct metadata *metadata, struct ring *ring) REQUI
 			metadata->figures.nr_malformed++;
 			continue;
 		}
+		correct(header);
 		keep_locked(metadata, header, id.time);
 		if (records)
 			record_stream_add(metadata->stream, header, header->size, 1, id.time);

@@ -61,6 +61,7 @@ int attr_table_add(struct attr_table *table, const void *attr, size_t size, cons
 		.sample_regs_user = entry->attr.sample_regs_user,
 		.sample_regs_intr = entry->attr.sample_regs_intr,
 		.sample_id_all = entry->attr.sample_id_all,
+		.build_ids = entry->attr.build_id,
 	};
 	table->same_format = !table->nr || (table->same_format &&
 					    same_format(&entry->format, &table->entries[0].format));

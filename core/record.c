@@ -29,6 +29,9 @@
 
 #define WORDS_OF_BRANCH 3
 
+/* In MMAP2: header, pid and tid, address, length, offset; then device and inode, or build id. */
+#define MMAP2_IDENTITY_OFFSET 40
+
 /* Sample fields whose place is fixed by those before. */
 #define FIXED_FIELDS                                                                    \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
@@ -494,6 +497,21 @@ static void (*const takers[])(struct cursor *body, struct record *record) = {
 	[PERF_RECORD_CGROUP] = take_cgroup,
 };
 
+/*
+ * Does an MMAP2 that says so really have a build id? While somebody else asks for them, the
+ * kernel (6.18 and older) says it of everybody's records, also of those that have device
+ * and inode in that place. Where the event did not ask, perf inject may have put it there: it
+ * is taken for one if it looks like that, of MD5 or SHA-1. No device has such a number.
+ */
+static bool has_build_id(const struct record_format *format, const struct perf_event_header *header)
+{
+	const unsigned char *bytes = (const unsigned char *)header + MMAP2_IDENTITY_OFFSET;
+
+	if (format->build_ids || header->size < MMAP2_IDENTITY_OFFSET + 4)
+		return true;
+	return (bytes[0] == 16 || bytes[0] == 20) && !bytes[1] && !bytes[2] && !bytes[3];
+}
+
 enum record_result record_decode(const struct record_format *format,
 				 const struct perf_event_header *header, struct record *ret_record)
 {
@@ -502,6 +520,9 @@ enum record_result record_decode(const struct record_format *format,
 	*ret_record = (struct record){ .type = header->type, .misc = header->misc };
 	if (header->type >= ARRAY_SIZE(takers) || !takers[header->type])
 		return RECORD_UNKNOWN;
+	if (header->type == PERF_RECORD_MMAP2 && header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
+	    !has_build_id(format, header))
+		ret_record->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 	if (has_trailer(format, header))
 		take_trailer(&body, format->sample_type, &ret_record->id);
 	takers[header->type](&body, ret_record);

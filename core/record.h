@@ -27,6 +27,7 @@ struct record_format {
 	uint64_t sample_regs_user;
 	uint64_t sample_regs_intr;
 	bool sample_id_all;
+	bool build_ids; /* attr.build_id: MMAP2 may have one */
 };
 
 /* Fields not in sample_type are 0 (id: 0, cpu: UINT32_MAX, nr_chain: 0). */

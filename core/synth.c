@@ -78,6 +78,7 @@ struct synth {
 	struct cond work; /* a job, or the end */
 	struct cond done; /* a request or the sweep is done */
 	bool stop GUARDED_BY(lock);
+	bool is_alone GUARDED_BY(lock);		/* until synth_use_all_workers() */
 	unsigned int nr_fixed GUARDED_BY(lock); /* 0: adaptive */
 	unsigned int nr_cpus GUARDED_BY(lock);	/* as of the start of the sweep */
 	uint64_t start_ns GUARDED_BY(lock);	/* of the sweep */
@@ -197,7 +198,7 @@ static bool take_job_locked(struct synth *synth, struct synth_worker *self) REQU
 	}
 	if (take_sweep_locked(synth, &self->job))
 		return true;
-	return first && alone && take_large_locked(synth, &self->job);
+	return first && alone && !synth->is_alone && take_large_locked(synth, &self->job);
 }
 
 /* ---- what came of it ---- */
@@ -278,6 +279,8 @@ static unsigned int nr_wanted_locked(struct synth *synth) REQUIRES(synth->lock)
 	size_t nr_large = queue_nr(&synth->large);
 	size_t nr = synth->nr_fixed;
 
+	if (synth->is_alone)
+		return 1;
 	if (!nr) {
 		nr = 1 + nr_left / PROCESSES_PER_WORKER;
 		nr = MIN(nr, (size_t)synth->nr_cpus);
@@ -470,6 +473,7 @@ int synth_start(const struct synth_options *options, struct synth **ret_synth, s
 	synth->list_wanted = options->sweep;
 	synth->waiting = mem_calloc(PID_LIMIT / 64, sizeof(*synth->waiting));
 	synth->known = mem_calloc(PID_LIMIT / 64, sizeof(*synth->known));
+	synth->is_alone = options->starts_alone;
 	synth->progress.sweep_done = !options->sweep;
 	synth->progress.nr_sweeps = options->sweep;
 	for (size_t i = 0; i < MAX_WORKERS; i++)
@@ -536,6 +540,15 @@ static void give_up_sweep_locked(struct synth *synth) REQUIRES(synth->lock)
 	}
 	large->end = large->first + nr;
 	forget_pids_locked(synth);
+}
+
+void synth_use_all_workers(struct synth *synth)
+{
+	mutex_lock(&synth->lock);
+	if (synth->is_alone)
+		cond_broadcast(&synth->work);
+	synth->is_alone = false;
+	mutex_unlock(&synth->lock);
 }
 
 void synth_rescan(struct synth *synth, unsigned int nr_workers)

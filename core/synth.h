@@ -28,6 +28,7 @@ struct synth_options {
 	unsigned int nr_workers;    /* 0: adaptive, by CPUs and processes; 64 at most */
 	struct thread_table *table; /* borrowed, must outlive the synth */
 	bool sweep;		    /* false: on demand only */
+	bool starts_alone;	    /* one worker until synth_use_all_workers() */
 };
 
 struct synth_progress {
@@ -55,6 +56,9 @@ void synth_stop(struct synth *synth);
  * when one for the same pid is waiting. Not under a lock of the thread table.
  */
 void synth_request(struct synth *synth, uint32_t pid);
+
+/* From now on as many workers as were asked for. */
+void synth_use_all_workers(struct synth *synth);
 
 /*
  * Sweep over all of /proc (again), with @nr_workers from now on (0: adaptive). A sweep

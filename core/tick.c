@@ -206,9 +206,7 @@ void tick_drain(struct collector *collector)
 	for (unsigned int i = 0; i < collector->nr_readers; i++)
 		tick_merge_reader(collector, collector->readers[i].reader);
 	collector_settle_retired(collector);
-	if (collector->sweep_wanted)
-		synth_rescan(collector->synth, collector->options.nr_synth_workers);
-	collector->sweep_wanted = false;
+	synth_use_all_workers(collector->synth);
 	collector_note_recording(collector);
 	latency_tick(collector->options.latency, TICK_MERGE, clock_now_ns() - read_ns);
 	collector->tick_read_ns += read_ns - start_ns;

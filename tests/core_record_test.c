@@ -181,14 +181,40 @@ static void test_mmap2_with_build_id_has_no_inode(void **state)
 
 static void test_build_id_longer_than_its_place_is_malformed(void **state)
 {
+	struct record_format format = full_id;
 	struct build build;
 	struct record record;
 
 	(void)state;
+	format.build_ids = true;
 	begin_mmap2(&build, PERF_RECORD_MISC_MMAP_BUILD_ID);
 	put_build_id(&build, 21);
 	put_trailer(&build);
-	assert_int_equal(record_decode(&full_id, end(&build), &record), RECORD_MALFORMED);
+	assert_int_equal(record_decode(&format, end(&build), &record), RECORD_MALFORMED);
+}
+
+/* Linux 6.18, while another profiler records with build ids: perf record --buildid-mmap. */
+static void test_build_id_that_was_not_asked_for_is_device_and_inode(void **state)
+{
+	static const uint32_t majors[] = { 0, 8, 9, 254, 259 };
+	struct build build;
+	struct record record;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(majors); i++) {
+		begin_mmap2(&build, PERF_RECORD_MISC_MMAP_BUILD_ID);
+		put_pair(&build, majors[i], 1);
+		put(&build, 4711);
+		put(&build, 3);
+		put_pair(&build, PROT_EXEC, MAP_PRIVATE);
+		put_string(&build, "/lib/libc.so.6");
+		record = check_record(&build, true);
+		assert_int_equal(record.mmap.build_id_size, 0);
+		assert_int_equal(record.mmap.maj, majors[i]);
+		assert_int_equal(record.mmap.ino, 4711);
+		assert_int_equal(record.mmap.ino_generation, 3);
+		assert_string_equal(record.mmap.filename, "/lib/libc.so.6");
+	}
 }
 
 static void test_comm_says_whether_it_was_an_exec(void **state)
@@ -536,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_mmap2_gives_inode_and_protection),
 		cmocka_unit_test(test_mmap2_with_build_id_has_no_inode),
 		cmocka_unit_test(test_build_id_longer_than_its_place_is_malformed),
+		cmocka_unit_test(test_build_id_that_was_not_asked_for_is_device_and_inode),
 		cmocka_unit_test(test_comm_says_whether_it_was_an_exec),
 		cmocka_unit_test(test_string_without_end_is_malformed),
 		cmocka_unit_test(test_fork_and_exit_name_both_tasks),

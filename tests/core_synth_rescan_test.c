@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* core/synth.c: one sweep after the other, and in the middle of another. */
+/* core/synth.c: one sweep after the other, and in the middle of another; who takes part. */
 #include "config.h"
 
 #include "core/synth.h"
@@ -178,6 +178,54 @@ static void test_rescans_from_many_workers_end_in_one_whole_sweep(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* The first frame has the CPUs for itself; only then come the others. */
+static void test_one_worker_begins_and_the_others_come_when_told(void **state)
+{
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+	const struct synth_options options = {
+		.proc = proc, .nr_workers = 3, .table = table, .sweep = true, .starts_alone = true
+	};
+	struct synth *synth;
+
+	(void)state;
+	close_gate(0, NR_PROCESSES / 2);
+	assert_int_equal(synth_start(&options, &synth, NULL), 0);
+	while (nr_delivered() != NR_PROCESSES / 2)
+		nanosleep(&moment, NULL);
+	assert_int_equal(progress_of(synth).max_workers, 1);
+	synth_request(synth, 1);
+	move_gate(NR_PROCESSES / 2 + 1);
+	while (nr_delivered() != NR_PROCESSES / 2 + 1)
+		nanosleep(&moment, NULL);
+	assert_int_equal(progress_of(synth).max_workers, 1);
+	synth_use_all_workers(synth);
+	open_gate();
+	assert_true(synth_wait_sweep(synth, FAR));
+	assert_int_equal(progress_of(synth).nr_done, NR_PROCESSES);
+	synth_stop(synth);
+}
+
+static void test_workers_that_are_let_go_start_at_once(void **state)
+{
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+	const struct synth_options options = {
+		.proc = proc, .nr_workers = 3, .table = table, .sweep = true, .starts_alone = true
+	};
+	struct synth *synth;
+
+	(void)state;
+	assert_int_equal(synth_start(&options, &synth, NULL), 0);
+	assert_true(synth_wait_sweep(synth, FAR));
+	assert_int_equal(progress_of(synth).max_workers, 1);
+	synth_use_all_workers(synth);
+	close_gate(0, NR_PROCESSES + 1);
+	synth_rescan(synth, 3);
+	while (progress_of(synth).nr_workers != 3)
+		nanosleep(&moment, NULL);
+	open_gate();
+	synth_stop(synth);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +236,8 @@ int main(void)
 		CASE(test_request_outlives_the_sweep_that_is_given_up),
 		CASE(test_rescan_of_an_idle_synthesizer_is_a_first_sweep),
 		CASE(test_rescans_from_many_workers_end_in_one_whole_sweep),
+		CASE(test_one_worker_begins_and_the_others_come_when_told),
+		CASE(test_workers_that_are_let_go_start_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

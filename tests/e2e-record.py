@@ -98,6 +98,31 @@ def _():
     e2e.check(report["unresolved"] < 0.005, report["unresolved"])
 
 
+@e2e.case("another profiler that asks for build ids does not spoil the maps")
+def _():
+    e2e.need_machine()
+    other = e2e.start(e2e.need_tool("perf"), "record", "-q", "-a", "--buildid-mmap", "-F", "49",
+                      "-o", e2e.temporary("other.data"), stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    data = e2e.temporary("beside.data")
+    batch = e2e.Batch("-w", data, "-d", "0.5", "-F", "1999", "--idle")
+    batch.next()
+    chain, program = e2e.build("exec_chain.c"), e2e.build("spin.c")
+    library = e2e.build("library.c", "library.so", ("-O1", "-g", "-shared", "-fPIC"))
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
+        subprocess.run([chain, "4", library, program, "0.02"], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    e2e.check(other.poll() is None, "perf record still runs")
+    shown = batch.interrupt()[-1]
+    e2e.check(shown["unresolved"] < 0.02 and not shown["corrupt"], shown["unresolved"],
+              shown["corrupt"])
+    is_whole(data)
+    report, = e2e.reports("-i", data, "--idle")
+    e2e.check(e2e.share(report, comm="spin", symbol="hot_alpha") > 0, report["rows"][:10])
+    e2e.check(report["unresolved"] < 0.02, report["unresolved"])
+
+
 @e2e.case("several events are told apart by perf, too")
 def _():
     e2e.need_machine()

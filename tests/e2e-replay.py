@@ -232,16 +232,16 @@ def _():
 def _():
     data = record("spin.data", workload=with_spin)
     whole, = e2e.reports("-i", data, "--idle")
-    reports = e2e.reports("-i", data, "--idle", "-d", "0.5")
+    reports = e2e.reports("-i", data, "--idle", "-d", "0.2")
     e2e.check(len(reports) >= 4, len(reports))
     e2e.check(sum(report["samples"] for report in reports) == whole["samples"],
               [report["samples"] for report in reports], whole["samples"])
-    e2e.check(all(report["window_s"] <= 0.501 for report in reports),
+    e2e.check(all(report["window_s"] <= 0.201 for report in reports),
               [report["window_s"] for report in reports])
     gone = [report["target_gone"] for report in reports]
     e2e.check(gone == [False] * (len(reports) - 1) + [True],
               "only the last one is at the end of the file")
-    first, second = e2e.reports("-i", data, "--idle", "-d", "0.5", "-n", "2")
+    first, second = e2e.reports("-i", data, "--idle", "-d", "0.2", "-n", "2")
     e2e.check((first["rows"], second["rows"]) == (reports[0]["rows"], reports[1]["rows"]),
               "the same slots each time")
 
