@@ -132,7 +132,8 @@ static void count_other(struct reader *reader, const struct record *record)
 		reader->figures.nr_throttled++;
 }
 
-static void count_sample(struct reader *reader, struct cpu_share *share, uint32_t cpu,
+/* False: of an event that is none of ours. The kernel lets that happen with page faults. */
+static bool count_sample(struct reader *reader, struct cpu_share *share, uint32_t cpu,
 			 const struct sample *sample, const uint64_t *changed)
 {
 	int event = event_set_index(reader->options.events, sample->id);
@@ -151,12 +152,13 @@ static void count_sample(struct reader *reader, struct cpu_share *share, uint32_
 
 	if (event < 0) {
 		reader->figures.nr_unknown_id++;
-		return;
+		return false;
 	}
 	reader->figures.nr_samples++;
 	share->nr_samples++;
 	share->nr_busy += sample->pid != 0;
 	tally_add(reader->tally, &tuple, sample->chain, sample->period);
+	return true;
 }
 
 /* Records that lie one after the other, on their way into a recording. */
@@ -239,10 +241,12 @@ static void read_cpu(struct reader *reader, struct cpu_share *share, uint64_t cu
 			continue;
 		}
 		kept = true;
-		if (record.is_sample)
-			count_sample(reader, share, cpu->cpu, &record.sample, changed);
-		else
+		if (!record.is_sample) {
 			count_other(reader, &record.other);
+		} else if (!count_sample(reader, share, cpu->cpu, &record.sample, changed)) {
+			end_span(reader, &span);
+			continue;
+		}
 		if (records)
 			extend_span(&span, header, record.time);
 	}

@@ -526,6 +526,32 @@ static void test_a_malformed_record_is_left_out_of_the_recording(void **state)
 	assert_int_equal(recorded.len, 2 * 48);
 }
 
+/* The kernel gives page faults the id of another session's event, while there is one. */
+static void test_a_sample_of_a_foreign_event_is_left_out_of_the_recording(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t sample_type = fake_sample_format.sample_type;
+	struct build *build;
+
+	recorded.off = false;
+	fake_sample_format.sample_type |= PERF_SAMPLE_IDENTIFIER;
+	for (uint64_t id = 665; id <= 667; id++) {
+		build = fake_put(&fake_samples[0]);
+		begin(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		put(build, id);
+		put(build, 0x1234);
+		put_pair(build, 42, 42);
+		put(build, 100 + id);
+		put_pair(build, 0, 0);
+		put(build, 250000);
+		end(build);
+	}
+	read_all(fixture, 1000);
+	fake_sample_format.sample_type = sample_type;
+	assert_int_equal(recorded.nr_records, 2);
+	assert_int_equal(recorded.nr_spans, 2);
+}
+
 static void test_a_record_of_losses_counts_once_when_a_cut_lies_before_it(void **state)
 {
 	struct fixture *fixture = *state;
@@ -566,6 +592,7 @@ int main(void)
 		CASE(test_what_is_read_is_recorded_once_though_a_cut_lies_in_it),
 		CASE(test_nothing_is_recorded_while_it_is_off),
 		CASE(test_a_malformed_record_is_left_out_of_the_recording),
+		CASE(test_a_sample_of_a_foreign_event_is_left_out_of_the_recording),
 		CASE(test_a_record_of_losses_counts_once_when_a_cut_lies_before_it),
 	};
 

@@ -12,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 import e2e_lib as e2e  # pylint: disable=wrong-import-position
-from e2e_oracle import NO_SYMBOL, compare, perf  # pylint: disable=wrong-import-position
+from e2e_oracle import NO_SYMBOL, compare, nr_samples, perf  # pylint: disable=wrong-import-position
 
 
 # ---- workloads ----
@@ -113,13 +113,22 @@ def record(name, *args, seconds=1.0, workload=None, whole=True, end=signal.SIGIN
     machine, or of what args say."""
     data = e2e.temporary(name)
     if os.path.exists(data):
-        return data
+        if e2e.attempt == 1:
+            return data
+        os.unlink(data)
     e2e.need_machine()
-    process = start_perf(data, *(["-a"] if whole else []), *args)
-    (workload or time.sleep)(seconds)
-    process.send_signal(end)
-    process.communicate(timeout=60 * e2e.SLOW)
-    return data
+    for _ in range(5):
+        process = start_perf(data, *(["-a"] if whole else []), *args)
+        (workload or time.sleep)(seconds)
+        process.send_signal(end)
+        error = process.communicate(timeout=60 * e2e.SLOW)[1].decode(errors="replace")
+        if process.returncode in (0, -end) and (end == signal.SIGKILL or nr_samples(data)):
+            return data
+        # While somebody else samples, the kernel (6.18) marks what is no build id as one, which
+        # ends perf record by a buffer overflow, and gives page faults the id of their events.
+        print(f"# perf record failed, once more: {error.strip()[-60:]}", flush=True)
+        os.unlink(data)
+    raise e2e.Skip("perf record fails again and again")
 
 
 def record_process(name):
@@ -187,7 +196,9 @@ add_rows()
 
 @e2e.case("-i has the rows of perf report: several events")
 def _():
-    data = record("events.data", "-e", "cpu-clock,task-clock,page-faults", workload=with_churn)
+    # The kernel (6.18) gives samples of page faults the time and the id that they have for somebody
+    # else who samples them, too; minor faults are sampled by few.
+    data = record("events.data", "-e", "cpu-clock,task-clock,minor-faults", workload=with_churn)
     report = compare(data, by_event=True)
     names = {event["name"] for event in report["events"] if event["samples"]}
     e2e.check(len(names) == 3, names)
@@ -204,14 +215,17 @@ def _():
 @e2e.case("a recording with call chains has a children column")
 def _():
     report, = e2e.reports("-i", record("chains.data", "-g", workload=with_chains))
-    main, = e2e.rows(report, comm="spin-frames", symbol="main")
-    total = e2e.share(report, comm="spin-frames", level="user")
+    main, = e2e.rows(report, path=spin_frames(), symbol="main")
+    total = e2e.share(report, path=spin_frames())
     e2e.check(main["children"] > 0.95 * total, main, total)
 
 
 @e2e.case("generated code has the names of its map file")
 def _():
-    report, = e2e.reports("-i", record("jit-names.data", workload=with_jit, seconds=0.5))
+    data = record("jit-names.data", workload=with_jit, seconds=0.5)
+    # Another attempt would be with another process.
+    e2e.at_end(os.unlink, data)
+    report, = e2e.reports("-i", data)
     total = e2e.share(report, comm="jit", level="user")
     named = e2e.share(report, comm="jit", symbol=("jit_first", "jit second name with spaces"))
     e2e.check(named > 0.9 * total > 0, named, total)

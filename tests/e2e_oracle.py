@@ -16,7 +16,7 @@ import e2e_lib as e2e  # pylint: disable=wrong-import-position
 NO_SYMBOL = "[no symbol]"
 NO_MAP = "[unknown]"
 KERNEL = "[kernel]"
-LATER = "perf calls them in retrospect by a name that came later"
+GUESSED = "the task's records were lost, perf guesses"
 
 Row = collections.namedtuple("Row", "event comm object symbol")
 
@@ -57,8 +57,9 @@ def perf_row(event, fields):
 def perf_rows(data, by_event=False):
     """Row to samples, as perf report has them; event is "" unless by_event."""
     rows = collections.Counter()
+    # Without a width, names of tasks are cut to the longest that a task had in the end.
     text = perf("report", "-i", data, "--stdio", "--no-children", "-g", "none", "--no-demangle",
-                "-F", "overhead,sample,comm,dso,sym", "-t", "\t")
+                "-F", "overhead,sample,comm,dso,sym", "-w", "0,0,32,256", "-t", "\t")
     event = ""
     for line in demangled(text).decode(errors="replace").splitlines():
         match = re.match(r"# Samples: .* of events? '(.*)'$", line)
@@ -242,17 +243,27 @@ class Matching:
         return found + [(None, row, nr, None) for row, nr in self.only_ours.items() if nr]
 
 
-def named_later(data):
-    """comm to samples: what perf report calls, in retrospect, samples of threads whose beginning
-    was lost. When it comes to them they have no name (perf script says so), but the first
-    one that comes is then taken for what it had been all the time."""
-    nameless, found = collections.Counter(), collections.Counter()
+def guesses(data):
+    """comm to samples that perf report names though the task's records were lost. Threads whose
+    beginning was lost have no name (perf script says so) until one comes, which perf report
+    takes for what it had been all the time. And who was forked while perf read /proc is
+    in the file twice; when the fork comes, what was read is of somebody else, for us, and
+    for perf only of the first thread."""
+    found, nameless = collections.Counter(), collections.Counter()
+    was_read, is_forked = set(), set()
     for line in perf("script", "-i", data, "--show-task-events",
-                     "-F", "comm,tid,time,event").decode(errors="replace").splitlines():
-        match = re.match(r"\s*(.*?)\s+(\d+) +[0-9.]+: +(\S+)", line)
+                     "-F", "comm,pid,tid,time,event").decode(errors="replace").splitlines():
+        match = re.match(r"\s*(.*?)\s+(-?\d+)/(-?\d+) +([0-9.]+): +(.*)", line)
         if not match:
             continue
-        comm, tid, what = match.groups()
+        comm, pid, tid, moment, what = match.groups()
+        fork = re.match(r"PERF_RECORD_FORK\((\d+):(\d+)\)", what)
+        if fork and float(moment) == 0:
+            was_read.add(fork[1])
+        elif fork and fork[1] == fork[2] and fork[1] in was_read:
+            is_forked.add(fork[1])
+        elif not what.startswith("PERF_RECORD_") and pid in is_forked:
+            found[comm] += 1
         if re.match(r":\d+$", comm):
             nameless[tid] += not what.startswith("PERF_RECORD_")
         elif tid in nameless:
@@ -272,6 +283,7 @@ def is_replaced(path, report, data):
 def explain(theirs, ours, report, data):
     """The differences, each with its reason or None."""
     paths = {row["object"]: row["path"] for row in report["rows"]} | {KERNEL: KERNEL}
+    guessed = collections.Counter()
     says_other = any("not those that were recorded" in note for note in report["notes"])
 
     def same_task(left, right):
@@ -285,29 +297,32 @@ def explain(theirs, ours, report, data):
         return why_other_name(left, right, names_of(path))
 
     def reason(left, right):
+        if left.comm == right.comm and right.symbol == NO_MAP and left.comm in guessed:
+            return GUESSED
         if left.comm == right.comm:
             return same_task(left, right)
-        if left._replace(comm="") == right or same_task(left, right):
-            return LATER
+        if right.symbol == NO_MAP or left._replace(comm="") == right or same_task(left, right):
+            return GUESSED
         return None
 
     matching = Matching(theirs, ours, reason)
-    if not any(nr and not row.comm for row, nr in matching.only_ours.items()):
+    if not any(nr and (not row.comm or row.symbol == NO_MAP)
+               for row, nr in matching.only_ours.items()):
         return matching.differences()
-    later = named_later(data)
-    differences = Matching(theirs, ours, reason, set(later)).differences()
+    guessed.update(guesses(data))
+    differences = Matching(theirs, ours, reason, set(guessed)).differences()
     used = collections.Counter()
     for left, _, nr, why in differences:
-        used.update({left.comm: nr} if why == LATER else {})
-    return differences if used <= later else matching.differences()
+        used.update({left.comm: nr} if why == GUESSED else {})
+    return differences if used <= guessed else matching.differences()
 
 
 # ---- the comparison ----
 
 def nr_samples(data):
-    """Of all events, as perf counts them."""
-    return int(re.search(rb"^\s+SAMPLE events:\s+(\d+)", perf("report", "-i", data, "--stats"),
-                         re.M).group(1))
+    """Of all events, as perf counts them; 0 when it cannot read them."""
+    match = re.search(rb"^\s+SAMPLE events:\s+(\d+)", perf("report", "-i", data, "--stats"), re.M)
+    return int(match.group(1)) if match else 0
 
 
 def drop_odd(*tables):
@@ -320,7 +335,8 @@ def drop_odd(*tables):
 
 def figures(data, tables, differences):
     """The line of the table for this file."""
-    theirs, ours = tables
+    # A caller that was never sampled itself is a row, too.
+    theirs, ours = ({row: nr for row, nr in rows.items() if nr} for rows in tables)
     total = max(sum(ours.values()), 1)
     reasons = collections.Counter()
     for *_, nr, why in differences:
@@ -329,7 +345,7 @@ def figures(data, tables, differences):
     def share(rows, symbol):
         return f"{100 * sum(nr for row, nr in rows.items() if row.symbol == symbol) / total:.2f}%"
 
-    nr_equal = sum(theirs[row] == nr for row, nr in ours.items())
+    nr_equal = sum(theirs.get(row) == nr for row, nr in ours.items())
     return (f"# {os.path.basename(data)}: rows: perf {len(theirs)}, symtop {len(ours)}, equal "
             f"{nr_equal}; samples: {total}, in other rows {sum(reasons.values())} "
             f"{dict(reasons.most_common())}; unresolved: perf {share(theirs, NO_MAP)}, symtop "
@@ -341,10 +357,11 @@ def is_changed(row, report, since):
     """The file with its names came, went or was written to since then."""
     paths = {row["object"]: row["path"] for row in report["rows"]}
     path = re.sub(r"^\[JIT\] (\d+)$", r"/tmp/perf-\1.map", row.object)
+    path = paths.get(path, path)
     try:
-        return os.stat(paths.get(path, path)).st_mtime >= since
+        return os.stat(path).st_mtime >= since
     except OSError:
-        return True
+        return path.startswith("/")
 
 
 def compare_once(data, args, by_event):

@@ -3,7 +3,8 @@
  * Threads that come and go for SECONDS, all burning 1 ms a step in thread_hot: each begins
  * with the name of who made it, takes "named-N", makes another one, which has that name
  * until it takes "child-N", and ends. Each tenth is in a child process and becomes
- * PROGRAM, though it is not the first thread there. usage: thread_churn SECONDS PROGRAM [ARGUMENT...]
+ * PROGRAM, though it is not the first thread there.
+ * usage: thread_churn SECONDS PROGRAM [ARGUMENT...]
  */
 #define _GNU_SOURCE
 #include <pthread.h>
