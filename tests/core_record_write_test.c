@@ -113,17 +113,19 @@ static void test_map_comes_back_with_its_build_id(void **state)
 {
 	static const unsigned char id[20] = "abcdefghijklmnopqrs";
 	static const uint8_t sizes[] = { 1, 8, 16, 20 };
+	struct record_format format = plain_format;
 	struct map_fact map = some_map();
 
 	(void)state;
 	map.build_id = id;
+	format.build_ids = true;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct record_buffer buffer = { 0 };
 		struct record record;
 
 		map.build_id_size = sizes[i];
-		record_write_mmap(&buffer, &plain_format, 100, &map, 0);
-		record = decode_only(&buffer, &plain_format);
+		record_write_mmap(&buffer, &format, 100, &map, 0);
+		record = decode_only(&buffer, &format);
 		assert_true(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
 		assert_int_equal(record.mmap.build_id_size, sizes[i]);
 		assert_memory_equal(record.mmap.build_id, id, sizes[i]);

@@ -219,7 +219,7 @@ def _():
     e2e.need_machine()
     spin()
     data = e2e.temporary("full.data")
-    limit = 700000
+    limit = 400000
 
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
