@@ -288,6 +288,7 @@ static void wait_locked(struct collector *collector, uint64_t names_due_ns)
 
 		due_ns = MIN(due_ns, collector->next_housekeeping_ns);
 		due_ns = MIN(due_ns, collector->next_scan_look_ns);
+		due_ns = MIN(due_ns, collector->next_record_look_ns);
 		if (collector->names_arrived && !names_due_ns)
 			names_due_ns = clock_now_ns() + NAMES_DELAY_NS;
 		if (names_due_ns)
@@ -347,6 +348,8 @@ static void carry_out_recording(struct collector *collector, const struct wishes
 {
 	if (wishes->record)
 		collector_begin_recording(collector);
+	if (wishes->record || wishes->record_end)
+		collector->next_record_look_ns = clock_now_ns();
 	if (!wishes->record_end)
 		return;
 	collector_end_recording(collector);
@@ -356,9 +359,22 @@ static void carry_out_recording(struct collector *collector, const struct wishes
 	mutex_unlock(&collector->lock);
 }
 
+/* True once when a file that was stopped is on the disk, so that it is told at once. */
+static bool recording_has_ended(struct collector *collector)
+{
+	struct recorder_figures figures;
+
+	if (clock_now_ns() < collector->next_record_look_ns)
+		return false;
+	recorder_get_figures(collector->recorder, &figures);
+	collector->next_record_look_ns =
+		figures.state == RECORDER_FINISHING ? clock_now_ns() + SCAN_LOOK_NS : UINT64_MAX;
+	return figures.state != RECORDER_FINISHING;
+}
+
 static void carry_out(struct collector *collector, const struct wishes *wishes)
 {
-	bool scan_ended;
+	bool scan_ended, recording_ended;
 	uint64_t now_ns;
 
 	if (wishes->zero)
@@ -375,6 +391,7 @@ static void carry_out(struct collector *collector, const struct wishes *wishes)
 		return;
 	}
 	scan_ended = scan_has_ended(collector);
+	recording_ended = recording_has_ended(collector);
 	now_ns = clock_now_ns();
 	if (now_ns >= collector->next_housekeeping_ns)
 		tick_housekeeping(collector);
@@ -391,7 +408,7 @@ static void carry_out(struct collector *collector, const struct wishes *wishes)
 		collector->next_drain_ns = collector->drained_ns + collector->drain_interval_ns;
 	}
 	if (wishes->spec || wishes->zero || wishes->names || wishes->nr_readers || scan_ended ||
-	    wishes->record || wishes->record_end)
+	    recording_ended || wishes->record || wishes->record_end)
 		answer(collector, wishes->refresh_ns);
 }
 
@@ -594,6 +611,7 @@ int collector_start(const struct collector_options *options, const struct view_s
 	collector->refresh_ns = options->refresh_ns;
 	collector->zero_each = options->zero_each;
 	collector->next_scan_look_ns = UINT64_MAX;
+	collector->next_record_look_ns = UINT64_MAX;
 	mutex_init(&collector->lock);
 	cond_init(&collector->wake);
 	cond_init(&collector->readers_wake);

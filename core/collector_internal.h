@@ -43,8 +43,8 @@ struct reader_worker {
 
 /* What is written to a file, besides recorder.c's part of it. */
 struct recording {
-	char wanted[256];	      /* by the front end */
-	char path[256];		      /* of the last that was begun, or could not be */
+	char wanted[4096];	      /* by the front end */
+	char path[4096];	      /* of the last that was begun, or could not be */
 	char trouble[1024];	      /* why it could not begin; "": it did */
 	uint64_t nr_refused;	      /* that could not begin */
 	struct worker *kernel_worker; /* reads where the kernel is; NULL: not, or no more */
@@ -84,7 +84,7 @@ struct collector {
 	bool slot_open;
 	uint64_t next_drain_ns, next_tick_ns;
 	uint64_t drain_interval_ns;
-	uint64_t drained_ns; /* when the last drain began */
+	uint64_t drained_ns;   /* when the last drain began */
 	uint64_t early_ns;     /* length of the next early tick; 0: past them */
 	uint64_t stretched_ns; /* effective refresh by --adapt; 0: as asked for */
 	uint64_t next_housekeeping_ns;
@@ -104,11 +104,12 @@ struct collector {
 	size_t nr_cpu_figures;
 	uint64_t tick_samples;
 	uint64_t tick_read_ns, tick_all_ns;
-	uint64_t tick_elapsed_ns;   /* wall time of the last tick */
-	uint64_t next_scan_look_ns; /* has the scan that was asked for ended? UINT64_MAX: none */
-	uint64_t next_show_ns;	    /* of a recording: earliest time of the next snapshot */
-	uint64_t slot_length_ns;    /* ... length of the next slot, in the file's time */
-	uint64_t trimmed_ns;	    /* ... the file's time when the thread table was */
+	uint64_t tick_elapsed_ns;     /* wall time of the last tick */
+	uint64_t next_scan_look_ns;   /* has the scan that was asked for ended? UINT64_MAX: none */
+	uint64_t next_record_look_ns; /* has the file been finished? UINT64_MAX: none is */
+	uint64_t next_show_ns;	      /* of a recording: earliest time of the next snapshot */
+	uint64_t slot_length_ns;      /* ... length of the next slot, in the file's time */
+	uint64_t trimmed_ns;	      /* ... the file's time when the thread table was */
 	char advice[256];
 	char trouble[1024]; /* of the last housekeeping; "": none */
 	struct view_spec running_spec;
@@ -131,7 +132,7 @@ struct collector {
 	bool scan_begun GUARDED_BY(lock);	      /* by collector_rescan() */
 	bool record_wanted GUARDED_BY(lock), record_end_wanted GUARDED_BY(lock);
 	bool record_ended GUARDED_BY(lock); /* answers collector_finish_record() */
-	char record_path[256] GUARDED_BY(lock);
+	char record_path[4096] GUARDED_BY(lock);
 	bool stop GUARDED_BY(lock);
 	uint64_t refresh_ns GUARDED_BY(lock);
 	struct snapshot *newest GUARDED_BY(lock);

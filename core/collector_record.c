@@ -108,7 +108,8 @@ static int begin(struct collector *collector, struct err *err)
 	snprintf(recording->path, sizeof(recording->path), "%s", recording->wanted);
 	recording->trouble[0] = '\0';
 	if (kept)
-		recording->start_ns = recorder_oldest_ns(collector->recorder);
+		recording->start_ns =
+			MAX(recorder_oldest_ns(collector->recorder), collector->enabled_ns);
 	else
 		recording->start_ns = collector->cut_ns ? collector->cut_ns : clock_now_ns();
 	ret = create_file(collector, &writer, err);
@@ -136,7 +137,7 @@ void collector_begin_recording(struct collector *collector)
 
 	if (!is_state(collector, RECORDER_OFF)) {
 		snprintf(collector->trouble, sizeof(collector->trouble),
-			 "%s is not recorded to: another file is still being written",
+			 "%.900s is not recorded to: another file is still being written",
 			 recording->wanted);
 		return;
 	}
@@ -165,6 +166,8 @@ int collector_start_recorder(struct collector *collector, struct err *err)
 		return ask_for_kernel(collector, err);
 	if (!options->record_path)
 		return 0;
+	if (strlen(options->record_path) >= sizeof(collector->recording.wanted))
+		return err_say(err, -ENAMETOOLONG, "-w: the name of the file is too long");
 	snprintf(collector->recording.wanted, sizeof(collector->recording.wanted), "%s",
 		 options->record_path);
 	return begin(collector, err);

@@ -39,17 +39,18 @@ struct file_attr {
 	struct file_section ids;
 };
 
-struct perf_data_writer {
-	int fd;
-	char *path;
-	struct file_header header; /* as it is in the file */
-};
-
 struct event_table {
 	struct file_attr *attrs; /* offsets of ids: from the first one on */
 	size_t nr;
 	uint64_t *ids;
 	size_t nr_ids;
+};
+
+struct perf_data_writer {
+	int fd;
+	char *path;
+	struct file_header header; /* as it is in the file */
+	struct event_table events; /* as they stand at the front */
 };
 
 struct perf_data_tail {
@@ -85,6 +86,13 @@ static void event_table_release(struct event_table *table)
 {
 	free(table->attrs);
 	free(table->ids);
+}
+
+static bool is_same_table(const struct event_table *a, const struct event_table *b)
+{
+	return a->nr == b->nr && a->nr_ids == b->nr_ids &&
+	       !memcmp(a->attrs, b->attrs, a->nr * sizeof(*a->attrs)) &&
+	       (!a->nr_ids || !memcmp(a->ids, b->ids, a->nr_ids * sizeof(*a->ids)));
 }
 
 /* Append it to @buf, which begins at @offset in the file. Returns where the events are. */
@@ -218,18 +226,16 @@ static int write_front(struct perf_data_writer *writer, const struct perf_data_w
 		.type = FILE_FINISHED_ROUND,
 		.size = sizeof(round),
 	};
-	struct event_table table;
 	struct textbuf buf = { 0 };
 	int ret;
 
-	event_table_init(&table, events, nr_events);
+	event_table_init(&writer->events, events, nr_events);
 	put_bytes(&buf, &header, sizeof(header));
-	header.attrs = put_event_table(&buf, &table, 0);
+	header.attrs = put_event_table(&buf, &writer->events, 0);
 	header.data = (struct file_section){ .offset = buf.len, .size = sizeof(round) };
 	put_bytes(&buf, &round, sizeof(round));
 	ret = write_step(writer, buf.text, buf.len, &header, err);
 	textbuf_release(&buf);
-	event_table_release(&table);
 	return ret;
 }
 
@@ -237,6 +243,7 @@ static void writer_free(struct perf_data_writer *writer)
 {
 	if (writer->fd >= 0)
 		close(writer->fd);
+	event_table_release(&writer->events);
 	free(writer->path);
 	free(writer);
 }
@@ -321,7 +328,9 @@ static int write_tail(struct perf_data_writer *writer, const struct perf_data_ta
 	}
 	put_bytes(&buf, features->bytes.text, features->bytes.len);
 	header.features[0] = features->mask;
-	header.attrs = put_event_table(&buf, &tail->events, end);
+	/* Those at the front are there, too, when the end is cut off. */
+	if (!is_same_table(&tail->events, &writer->events))
+		header.attrs = put_event_table(&buf, &tail->events, end);
 	ret = write_step(writer, buf.text, buf.len, &header, err);
 	textbuf_release(&buf);
 	return ret;

@@ -630,8 +630,10 @@ static void add_replay_notes(struct collector *collector, struct snapshot *snaps
 	add_origin_notes(collector, snapshot);
 	replay_get_info(replay, &info);
 	if (info.command[0]) {
-		snprintf(text, sizeof(text), "recorded by perf %.32s: %.192s", info.version,
-			 info.command);
+		bool is_ours = !strncmp(info.version, "symtop", 6);
+
+		snprintf(text, sizeof(text), "recorded by %s%.32s: %.192s", is_ours ? "" : "perf ",
+			 info.version, info.command);
 		snapshot_add_note(snapshot, NOTE_INFO, text);
 	}
 	if (!collector->figures.target_gone)

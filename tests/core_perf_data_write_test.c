@@ -486,8 +486,9 @@ static void test_sections_follow_the_data_in_the_order_of_their_numbers(void **s
 	assert_int_equal(u64_at(&file, 8), 104);
 	assert_int_equal(u64_at(&file, 16), sizeof(struct perf_event_attr) + 16);
 	assert_int_equal(u64_at(&file, 32), 2 * u64_at(&file, 16));
-	assert_int_equal(u64_at(&file, 24) + u64_at(&file, 32), file.nr);
 	data_at = u64_at(&file, 40);
+	/* Before the data: a file that is cut has them. */
+	assert_true(u64_at(&file, 24) + u64_at(&file, 32) <= data_at);
 	assert_int_equal(data_at % 8, 0);
 	mask = u64_at(&file, 72);
 	assert_int_equal(mask, 0xfc | 1 << 11 | 1 << 12 | 1 << 21 | 1 << 23);

@@ -627,6 +627,9 @@ static int check_format(const struct options *options, struct err *err)
 	const struct output_format *format = options->format;
 	const char *option = NULL;
 
+	if (options->record && options->output && !strcmp(options->record, options->output))
+		return err_say(err, -EINVAL, "-w and -o name the same file");
+
 	if (format->is_document && !options_report_once(options) && options->nr_reports != 1)
 		return err_say(err, -EINVAL,
 			       "format %s: a file of it is one report; give -n 1, or without -d "

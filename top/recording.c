@@ -26,7 +26,17 @@ bool recording_wants_signal(const struct session *session)
 	return options->keep_ns || (session->interactive && options->record);
 }
 
-static void say(const struct recording_figures *figures)
+/* What perf(1) wants to be told of them is not in our files. */
+static bool has_tracepoints(const struct session *session)
+{
+	for (size_t i = 0; i < session->event_list.nr; i++) {
+		if (session->event_list.events[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	}
+	return false;
+}
+
+static void say(const struct session *session, const struct recording_figures *figures)
 {
 	struct textbuf text = { 0 };
 	char bytes[FORMAT_SIZE];
@@ -42,6 +52,8 @@ static void say(const struct recording_figures *figures)
 	if (figures->nr_dropped && !*figures->trouble)
 		textbuf_printf(&text, ", %" PRIu64 " records dropped: the disk was too slow",
 			       figures->nr_dropped);
+	if (has_tracepoints(session) && !*figures->trouble)
+		textbuf_puts(&text, ", for symtop -i only: perf reads no tracepoints of ours");
 	printable = text_printable(text.text);
 	fprintf(stderr, "symtop: %s\n", printable);
 	free(printable);
@@ -54,7 +66,7 @@ void recording_tell(struct session *session, const struct recording_figures *fig
 		return;
 	session->nr_recordings_told = figures->nr_ended;
 	session->recording_failed |= *figures->trouble != '\0';
-	say(figures);
+	say(session, figures);
 }
 
 int recording_finish(struct session *session, int status)

@@ -198,7 +198,7 @@ static int start_collector(struct session *session, struct err *err)
 		.exec_ns = session->exec_ns,
 		.record_path = options->keep_ns ? NULL : options->record,
 		.keep_ns = options->keep_ns,
-		.version = PACKAGE_VERSION,
+		.version = "symtop " PACKAGE_VERSION,
 		.arguments = (const char *const *)options->arguments,
 		.nr_arguments = options->nr_arguments,
 	};

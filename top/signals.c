@@ -16,7 +16,10 @@
 #include "ui/ui.h"
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+static const int fatal[] = {
+	SIGSEGV, SIGBUS,  SIGFPE,    SIGILL,  SIGABRT, SIGTRAP, SIGSYS, SIGUSR1,
+	SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,   SIGXCPU, SIGPWR, SIGSTKFLT,
+};
 static char alternate_stack[16384];
 
 static void on_fatal(int number)
