@@ -50,13 +50,12 @@ struct recording {
 	struct worker *kernel_worker; /* reads where the kernel is; NULL: not, or no more */
 	struct record_buffer kernel;  /* what it found, once it is known */
 	_Atomic bool kernel_known;    /* released after that */
-	bool kernel_asked;
-	uint64_t start_ns;	 /* event time from which on there are records */
-	uint64_t told_ns;	 /* up to where everything was handed over */
-	bool state_wanted;	 /* tasks that there are have still to be told */
-	uint64_t nr_on_demand;	 /* processes that were read because of a sample, when told */
-	uint64_t nr_overwritten; /* samples that were, all in all, at the last look */
-	char last_trouble[1024]; /* of collector_finish_record() */
+	uint64_t start_ns;	      /* event time from which on there are records */
+	uint64_t told_ns;	      /* up to where everything was handed over */
+	bool state_wanted;	      /* tasks that there are have still to be told */
+	uint64_t nr_on_demand;	      /* processes that were read because of a sample, when told */
+	uint64_t nr_overwritten;      /* samples that were, all in all, at the last look */
+	char last_trouble[1024];      /* of collector_finish_record() */
 };
 
 struct collector {

@@ -41,7 +41,12 @@ static const struct record_format *get_format(const struct collector *collector)
 	return event_set_metadata_format(collector->options.events);
 }
 
-/* Where the kernel is stands in a long file: a tenth of a second, or more on a busy machine. */
+static bool is_kernel_known(const struct recording *recording)
+{
+	return atomic_load_explicit(&recording->kernel_known, memory_order_acquire);
+}
+
+/* Where the kernel is stands in a long file, which a tick must not wait for. */
 static void read_kernel(void *arg)
 {
 	struct collector *collector = arg;
@@ -57,9 +62,8 @@ static int ask_for_kernel(struct collector *collector, struct err *err)
 {
 	struct recording *recording = &collector->recording;
 
-	if (recording->kernel_asked)
+	if (recording->kernel_worker || is_kernel_known(recording))
 		return 0;
-	recording->kernel_asked = true;
 	return worker_start("symtop/kernel", read_kernel, collector, &recording->kernel_worker,
 			    err);
 }
@@ -296,7 +300,7 @@ static bool has_news(struct collector *collector)
 		recording->state_wanted = true;
 	}
 	if (!recording->state_wanted || !progress.sweep_done || progress.nr_waiting ||
-	    !atomic_load_explicit(&recording->kernel_known, memory_order_acquire))
+	    !is_kernel_known(recording))
 		return false;
 	recording->nr_on_demand = progress.nr_on_demand;
 	return true;

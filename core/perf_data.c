@@ -25,11 +25,9 @@
 #include "core/event.h"
 #include "core/perf_data_private.h"
 
-#define MAGIC UINT64_C(0x32454c4946524550)	   /* "PERFILE2" */
 #define MAGIC_SWAPPED UINT64_C(0x50455246494c4532) /* of the other byte order */
 #define MAGIC_OLD "PERFFILE"
 
-#define NR_FEATURES 256
 #define MAX_FEATURE_BYTES ((uint64_t)64 << 20)
 #define MAX_ATTR_BYTES 4096
 
@@ -39,18 +37,6 @@
 
 /* Bytes read in search of the first sample. */
 #define MAX_PREFACE_BYTES ((uint64_t)64 << 20)
-
-struct section {
-	uint64_t offset, size;
-};
-
-struct file_header {
-	uint64_t magic;
-	uint64_t size; /* of this; 16: from a pipe, and nothing follows */
-	uint64_t attr_size;
-	struct section attrs, data, event_types;
-	uint64_t features[NR_FEATURES / 64];
-};
 
 struct perf_data {
 	int fd;
@@ -197,13 +183,13 @@ static int read_bytes(int fd, uint64_t offset, void *bytes, size_t size)
 	return 0;
 }
 
-static bool is_inside(const struct section *section, uint64_t size)
+static bool is_inside(const struct file_section *section, uint64_t size)
 {
 	return section->offset <= size && section->size <= size - section->offset;
 }
 
 /* The bytes of @section, the caller's; NULL when there are none or too many. */
-static void *read_section(const struct perf_data *data, const struct section *section,
+static void *read_section(const struct perf_data *data, const struct file_section *section,
 			  uint64_t max_bytes)
 {
 	void *bytes;
@@ -255,7 +241,7 @@ static int check_magic(const struct perf_data *data, const struct file_header *h
 		return err_say(err, -ENOTSUP,
 			       "%s: is a perf.data file of the old format, which Linux 3.7 left",
 			       path);
-	if (header->magic != MAGIC)
+	if (header->magic != PERF_DATA_MAGIC)
 		return err_say(err, -EINVAL, "%s: is no perf.data file", path);
 	if (header->size != 16 && (header->size < sizeof(*header) || data->size < sizeof(*header)))
 		return err_say(err, -EINVAL, "%s: is cut within its header", path);
@@ -264,7 +250,7 @@ static int check_magic(const struct perf_data *data, const struct file_header *h
 
 static int add_attr(struct perf_data *data, const unsigned char *bytes, size_t size)
 {
-	struct section ids;
+	struct file_section ids;
 	uint32_t attr_size;
 	void *id_bytes;
 	int ret;
@@ -289,7 +275,7 @@ static int read_attrs(struct perf_data *data, const struct file_header *header, 
 	unsigned char *bytes;
 	int ret = 0;
 
-	if (size < PERF_ATTR_SIZE_VER0 + sizeof(struct section) || size > MAX_ATTR_BYTES)
+	if (size < PERF_ATTR_SIZE_VER0 + sizeof(struct file_section) || size > MAX_ATTR_BYTES)
 		return err_say(err, -EINVAL,
 			       "%s: is corrupt: its events have %" PRIu64 " bytes each", path,
 			       size);
@@ -308,7 +294,7 @@ static void read_features(struct perf_data *data, const struct file_header *head
 	uint64_t offset = header->data.offset + header->data.size;
 
 	for (unsigned int i = 0; i < NR_FEATURES; i++) {
-		struct section section;
+		struct file_section section;
 		void *bytes;
 
 		if (!(header->features[i / 64] >> (i % 64) & 1))

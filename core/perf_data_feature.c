@@ -12,26 +12,10 @@
 #include "core/base/mem.h"
 #include "core/perf_data_private.h"
 
-enum feature {
-	FEATURE_BUILD_ID = 2,
-	FEATURE_HOSTNAME = 3,
-	FEATURE_OSRELEASE = 4,
-	FEATURE_VERSION = 5,
-	FEATURE_ARCH = 6,
-	FEATURE_NRCPUS = 7,
-	FEATURE_CMDLINE = 11,
-	FEATURE_EVENT_DESC = 12,
-	FEATURE_NUMA_TOPOLOGY = 14,
-	FEATURE_SAMPLE_TIME = 21,
-};
-
 #define MAX_EVENTS 65536
 #define MAX_NODES 4096
 #define MAX_ARGUMENTS 4096
 #define MAX_COMMAND_BYTES 4096
-
-/* Newer than the headers we may be built with. */
-#define MISC_BUILD_ID_SIZE (1 << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
 
 /* ---- blobs ---- */
 

@@ -22,6 +22,41 @@ enum perf_data_type {
 
 #define FIRST_FILE_TYPE 64
 
+#define PERF_DATA_MAGIC UINT64_C(0x32454c4946524550) /* "PERFILE2" */
+
+/* Newer than the headers we may be built with. */
+#define MISC_BUILD_ID_SIZE (1 << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+
+/* ---- how a file is laid out, for who reads and who writes it ---- */
+
+#define NR_FEATURES 256
+
+struct file_section {
+	uint64_t offset, size;
+};
+
+struct file_header {
+	uint64_t magic;
+	uint64_t size; /* of this; 16: from a pipe, and nothing follows */
+	uint64_t attr_size;
+	struct file_section attrs, data, event_types;
+	uint64_t features[NR_FEATURES / 64];
+};
+
+enum feature {
+	FEATURE_BUILD_ID = 2,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_VERSION = 5,
+	FEATURE_ARCH = 6,
+	FEATURE_NRCPUS = 7,
+	FEATURE_CMDLINE = 11,
+	FEATURE_EVENT_DESC = 12,
+	FEATURE_NUMA_TOPOLOGY = 14,
+	FEATURE_SAMPLE_TIME = 21,
+	FEATURE_CLOCKID = 23,
+};
+
 /* ---- perf_data_zstd.c: libzstd, opened when it is needed ---- */
 
 struct zstd_stream;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file in its order: header, ids and events as they are known at the start, data,
- * features, ids and events as they are known at the end. The header is what makes things
- * count: it is written after what it tells of, so whenever writing ends, by a signal or
- * a full disk, the file is whole up to there, and what came half is behind its end.
+ * features and, if they have changed, ids and events as they are known at the end. The
+ * header is what makes things count: it is written after what it tells of, so whenever
+ * writing ends, by a signal or a full disk, the file is whole up to there, and what came
+ * half is behind its end.
  *
- * At the end the header points to the second ids and events. Room could have been left
- * for ids in the first ones, but nobody knows how many CPUs will be plugged in.
+ * Where ids came later the header then points to the second ids and events. Room could have
+ * been left in the first ones, but nobody knows how many CPUs will be plugged in.
  */
 #include "config.h"
 
@@ -21,18 +22,7 @@
 #include <unistd.h>
 
 #include "core/base/mem.h"
-#include "core/perf_data_private.h"
 #include "core/perf_data_write_private.h"
-
-#define MAGIC UINT64_C(0x32454c4946524550) /* "PERFILE2" */
-
-struct file_header {
-	uint64_t magic;
-	uint64_t size; /* of this */
-	uint64_t attr_size;
-	struct file_section attrs, data, event_types;
-	uint64_t features[4];
-};
 
 struct file_attr {
 	struct perf_event_attr attr;
@@ -217,7 +207,7 @@ static int write_front(struct perf_data_writer *writer, const struct perf_data_w
 		       size_t nr_events, struct err *err)
 {
 	struct file_header header = {
-		.magic = MAGIC,
+		.magic = PERF_DATA_MAGIC,
 		.size = sizeof(header),
 		.attr_size = sizeof(struct file_attr),
 	};

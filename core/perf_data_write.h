@@ -3,8 +3,8 @@
  * A perf.data file being written (kernel: tools/perf/Documentation/
  * perf.data-file-format.txt), in the form for files.
  *
- * Events stand at its front and again, with ids that came later, at its end, where also
- * everything is that the file says of itself. The header tells after each append how much
+ * Events stand at its front, and again at its end if ids came later; there is also
+ * everything that the file says of itself. The header tells after each append how much
  * data there is, to the record: who is killed leaves a file that can be read up to there.
  *
  * perf(1) wants of several events that all have ids, and the id and sample_id_all at the

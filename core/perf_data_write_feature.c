@@ -18,9 +18,6 @@
 
 #define TEXT_ALIGN 64
 
-/* Newer than the headers we may be built with. */
-#define MISC_BUILD_ID_SIZE (1 << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
-
 /* Every second CPU: the longest list there is. */
 #define MAX_CPU_LIST_BYTES ((size_t)CPUMAP_MAX_CPUS / 2 * sizeof("8190,"))
 
@@ -204,13 +201,16 @@ static void put_clock(struct textbuf *buf, const struct source *source)
 }
 
 /* In the order of numbers, which is that of the file. */
-static const struct feature {
+static const struct written_feature {
 	unsigned int number;
 	void (*put)(struct textbuf *buf, const struct source *source);
 } features[] = {
-	{ 2, put_build_ids }, { 3, put_host },	       { 4, put_release },  { 5, put_version },
-	{ 6, put_arch },      { 7, put_nr_cpus },      { 11, put_command }, { 12, put_events },
-	{ 14, put_nodes },    { 21, put_sample_time }, { 23, put_clock },
+	{ FEATURE_BUILD_ID, put_build_ids },  { FEATURE_HOSTNAME, put_host },
+	{ FEATURE_OSRELEASE, put_release },   { FEATURE_VERSION, put_version },
+	{ FEATURE_ARCH, put_arch },	      { FEATURE_NRCPUS, put_nr_cpus },
+	{ FEATURE_CMDLINE, put_command },     { FEATURE_EVENT_DESC, put_events },
+	{ FEATURE_NUMA_TOPOLOGY, put_nodes }, { FEATURE_SAMPLE_TIME, put_sample_time },
+	{ FEATURE_CLOCKID, put_clock },
 };
 
 _Static_assert(ARRAY_SIZE(features) <= MAX_WRITTEN_FEATURES, "sections have room for all");

@@ -4,12 +4,8 @@
 #define SYMTOP_CORE_PERF_DATA_WRITE_PRIVATE_H
 
 #include "core/base/text.h"
+#include "core/perf_data_private.h"
 #include "core/perf_data_write.h"
-
-/* A place in the file. */
-struct file_section {
-	uint64_t offset, size;
-};
 
 /* ---- perf_data_write_feature.c: what the file says of itself ---- */
 

@@ -407,6 +407,7 @@ static void end_file(struct recorder *recorder, const struct err *failed)
 
 static void write_block(struct recorder *recorder, struct block *block)
 {
+	bool is_given = block->is_given;
 	struct err err = { 0 };
 	int ret = 0;
 
@@ -416,8 +417,12 @@ static void write_block(struct recorder *recorder, struct block *block)
 	mutex_lock(&recorder->lock);
 	recorder->bytes_writing = 0;
 	recorder->figures.bytes_written = perf_data_writer_bytes(recorder->writer);
-	block_pool_put(&recorder->pool, block);
+	if (!is_given)
+		block_pool_put(&recorder->pool, block);
 	mutex_unlock(&recorder->lock);
+	/* What the caller made may be a hundred megabytes, which take their time to go. */
+	if (is_given)
+		block_free(block);
 	if (ret < 0)
 		end_file(recorder, &err);
 }

@@ -20,6 +20,7 @@
 
 #include "core/base/compiler.h"
 #include "core/procfs.h"
+#include "tests/file_fixture.h"
 
 #define USER_FLAGS 0x00400100U
 #define KERNEL_FLAGS 0x00208040U
@@ -28,20 +29,7 @@ static char proc[64];
 
 static UNUSED void put(const char *name, const char *text, size_t len)
 {
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", proc, name);
-	for (char *slash = strchr(path + strlen(proc) + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
-	file = fopen(path, "w");
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, len, file), len);
-	assert_int_equal(fclose(file), 0);
+	put_file(proc, name, text, len);
 }
 
 static UNUSED void puts_at(const char *name, const char *text)

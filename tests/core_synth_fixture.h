@@ -27,6 +27,7 @@
 #include "core/base/compiler.h"
 #include "core/base/mutex.h"
 #include "core/synth.h"
+#include "tests/file_fixture.h"
 
 #define NR_PROCESSES 60
 #define LARGE 30 /* a pid among them */
@@ -146,20 +147,7 @@ static UNUSED size_t nr_delivered(void)
 
 static UNUSED void put(const char *name, const char *text)
 {
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", proc, name);
-	for (char *slash = strchr(path + strlen(proc) + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
+	put_file(proc, name, text, strlen(text));
 }
 
 static UNUSED void put_process(uint32_t pid, unsigned int nr_threads)
